@@ -1,0 +1,83 @@
+package retake
+
+import "time"
+
+// Trigger is why a checkpoint was taken: a closed, append-only set.
+type Trigger string
+
+// The triggers of today.
+const (
+	TriggerInit     Trigger = "init"     // the first capture
+	TriggerManual   Trigger = "manual"   // somebody asked
+	TriggerComplete Trigger = "complete" // the rest of a capture that ran out of time
+)
+
+// Checkpoint is one moment on the timeline of a workspace.
+type Checkpoint struct {
+	ID        CheckpointID `json:"id"`
+	Workspace WorkspaceID  `json:"workspace"`
+	Number    int64        `json:"number"`
+	Parent    CheckpointID `json:"parent,omitempty"`
+	Time      time.Time    `json:"time"`
+	Trigger   Trigger      `json:"trigger"`
+	Intent    string       `json:"intent,omitempty"`
+	Tree      ObjectID     `json:"tree"`
+	Content   ContentID    `json:"content"`
+	Coverage  Coverage     `json:"coverage"`
+	Files     int64        `json:"files"`
+	Dirs      int64        `json:"dirs"`
+	Bytes     int64        `json:"bytes"`     // of the whole tree
+	NewBytes  int64        `json:"new_bytes"` // read and handed to the store for this checkpoint
+	Changed   Counts       `json:"changed"`
+	Policy    Policy       `json:"policy,omitzero"`
+}
+
+// Counts counts the paths that differ from the parent; directories whose times
+// alone changed do not count.
+type Counts struct {
+	Added   int64 `json:"added"`
+	Deleted int64 `json:"deleted"`
+	Edited  int64 `json:"edited"`
+}
+
+// Total is the number of paths that differ.
+func (c Counts) Total() int64 { return c.Added + c.Deleted + c.Edited }
+
+// Policy is what the user chose to leave out: nothing, by default. It comes from
+// the user's configuration, never from a file in the workspace, and is written
+// on the card of every checkpoint it shaped.
+type Policy struct {
+	GitIgnore  bool     `json:"gitignore,omitempty"`
+	MaxNewFile int64    `json:"max_new_file,omitempty"` // bytes; 0 is no limit
+	Exclude    []string `json:"exclude,omitempty"`      // patterns in the form of git's ignore files
+}
+
+// IsZero reports whether nothing is left out.
+func (p Policy) IsZero() bool { return !p.GitIgnore && p.MaxNewFile == 0 && len(p.Exclude) == 0 }
+
+// Card is what a person reads about a checkpoint, as the store keeps it: enough
+// to make the row of the catalog again.
+type Card struct {
+	V          int        `json:"v"`
+	Checkpoint Checkpoint `json:"checkpoint"`
+}
+
+// CardVersion is the version of card.json that we write.
+const CardVersion = 1
+
+// Tombstone stands where a forgotten checkpoint was. The number is never given again.
+type Tombstone struct {
+	Number int64        `json:"number"`
+	ID     CheckpointID `json:"id"`
+	Parent CheckpointID `json:"parent,omitempty"`
+	Time   time.Time    `json:"time"`
+	At     time.Time    `json:"at"`
+}
+
+// Pin keeps a checkpoint on purpose, under a name that is also a ref.
+type Pin struct {
+	Name       string       `json:"name"`
+	Checkpoint CheckpointID `json:"checkpoint"`
+	Number     int64        `json:"number"`
+	Time       time.Time    `json:"time"`
+}

@@ -1,0 +1,217 @@
+package retake
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// Service is everything a face can ask for. It belongs to one tenant: no method
+// takes a tenant id. Every returned error is, or wraps, an *Error.
+type Service interface {
+	Protector
+	Recorder
+	Historian
+	Reader
+	Keeper
+	Custodian
+	io.Closer
+}
+
+// Protector takes directories under protection and releases them.
+type Protector interface {
+	// Estimate looks at a directory without touching it.
+	Estimate(ctx context.Context, dir string) (Estimate, error)
+	// Init protects a directory and takes its first checkpoint.
+	Init(ctx context.Context, req InitRequest) (SaveResult, error)
+	// Locate finds the workspace that dir lies in; the nearest root wins.
+	Locate(ctx context.Context, dir string) (Workspace, error)
+	// Workspaces lists all, the most recently used first.
+	Workspaces(ctx context.Context) ([]WorkspaceState, error)
+	// Deinit ends the protection. The history stays.
+	Deinit(ctx context.Context, ws WorkspaceID) (Workspace, error)
+}
+
+// InitRequest asks for protection. Accept holds the classes of danger that were
+// consented to. Mark decides about a directory that carries another's mark.
+type InitRequest struct {
+	Dir      string
+	Name     string // empty: the directory's own
+	Accept   []string
+	Mark     MarkChoice
+	Progress func(Progress)
+}
+
+// MarkChoice says what a directory with a known mark is.
+type MarkChoice string
+
+// A copy gets an identity of its own; a moved one continues.
+const (
+	MarkAsk   MarkChoice = ""
+	MarkCopy  MarkChoice = "copy"
+	MarkMoved MarkChoice = "moved"
+)
+
+// Progress tells how far a capture is. Total is 0 while it is not known.
+type Progress struct {
+	Files, Total int64
+	Bytes        int64
+}
+
+// Recorder records moments.
+type Recorder interface {
+	Save(ctx context.Context, req SaveRequest) (SaveResult, error)
+}
+
+// SaveRequest asks for a checkpoint. With a Budget, a capture that takes longer
+// seals what it has as a partial checkpoint and then a complete one.
+type SaveRequest struct {
+	Workspace WorkspaceID
+	Intent    string
+	Trigger   Trigger
+	Pin       string
+	Budget    time.Duration
+	Progress  func(Progress)
+}
+
+// SaveResult is the checkpoint and whether its files were new. Partial is the
+// checkpoint that was sealed first when the budget ran out.
+type SaveResult struct {
+	Workspace  Workspace   `json:"workspace"`
+	Checkpoint Checkpoint  `json:"checkpoint"`
+	Partial    *Checkpoint `json:"partial,omitempty"`
+	Created    bool        `json:"created"`
+	Warnings   []Warning   `json:"warnings"`
+}
+
+// Historian reads the timeline. Log never opens the store.
+type Historian interface {
+	Log(ctx context.Context, q LogQuery) (Timeline, error)
+	// Find resolves a ref to a checkpoint.
+	Find(ctx context.Context, ws WorkspaceID, ref string) (Checkpoint, error)
+}
+
+// LogQuery chooses a part of the timeline; Before is a number to continue below.
+type LogQuery struct {
+	Workspace WorkspaceID
+	Since     time.Time
+	Before    int64
+	Limit     int
+}
+
+// Timeline is a part of a workspace's history, newest first.
+type Timeline struct {
+	Workspace   Workspace    `json:"workspace"`
+	Checkpoints []Checkpoint `json:"checkpoints"`
+	Pins        []Pin        `json:"pins"`
+	Total       int64        `json:"total"`
+}
+
+// Reader reads snapshots, and compares them with each other or with now.
+type Reader interface {
+	// Diff compares two moments. An empty To is now; an empty From is the parent
+	// of To, or the latest when To is now.
+	Diff(ctx context.Context, q DiffQuery) (Comparison, error)
+	List(ctx context.Context, ws WorkspaceID, ref, dir string) ([]Entry, error)
+	// Open gives the bytes of a file, or the text of a link.
+	Open(ctx context.Context, ws WorkspaceID, ref, path string) (io.ReadCloser, Entry, error)
+	// Bytes gives stored bytes by their address, for lines of a diff.
+	Bytes(ctx context.Context, id ObjectID) (io.ReadCloser, error)
+	Status(ctx context.Context, ws WorkspaceID) (Status, error)
+}
+
+// DiffQuery names two moments and the paths of interest; no path means all.
+type DiffQuery struct {
+	Workspace WorkspaceID
+	From, To  string
+	Paths     []string
+}
+
+// Comparison is what differs between two moments. A nil To is now.
+type Comparison struct {
+	From    *Checkpoint `json:"from,omitempty"` // nil before the first
+	To      *Checkpoint `json:"to,omitempty"`
+	Changes []Change    `json:"changes"`
+	Gaps    []Gap       `json:"gaps,omitempty"` // of now
+}
+
+// Status is how well a workspace is protected at this moment.
+type Status struct {
+	Workspace  Workspace   `json:"workspace"`
+	Latest     *Checkpoint `json:"latest,omitempty"`
+	Count      int64       `json:"count"`
+	Now        Counts      `json:"now"` // changed since the latest
+	Tracking   string      `json:"tracking"`
+	Protection string      `json:"protection"` // same-user | separate-user | remote | remote+lock
+	Store      StoreState  `json:"store"`
+}
+
+// StoreState is the room the store takes and has.
+type StoreState struct {
+	Bytes int64 `json:"bytes"`
+	Free  int64 `json:"free"`
+	Floor int64 `json:"floor"`
+}
+
+// Keeper decides what stays.
+type Keeper interface {
+	Pin(ctx context.Context, ws WorkspaceID, ref, name string) (Pin, error)
+	Unpin(ctx context.Context, ws WorkspaceID, name string) error
+	// Forget drops checkpoints from the timeline and leaves tombstones. The
+	// newest one and pinned ones cannot be forgotten.
+	Forget(ctx context.Context, ws WorkspaceID, refs []string) ([]Tombstone, error)
+}
+
+// Custodian looks after the bytes.
+type Custodian interface {
+	// Scrub reads the store back; Share is the part of all file bytes to read.
+	Scrub(ctx context.Context, q ScrubQuery) (ScrubReport, error)
+	// Sweep gives back the bytes that no checkpoint needs.
+	Sweep(ctx context.Context) (SweepReport, error)
+	// Rebuild makes the catalog again from the store alone.
+	Rebuild(ctx context.Context) (RebuildReport, error)
+	// Prove computes the tree id of a directory with the stock engine's own
+	// scan, to compare with ours.
+	Prove(ctx context.Context, ws WorkspaceID, ref string) (Proof, error)
+}
+
+// ScrubQuery chooses how much to read: Share between 0 (structure only) and 1.
+type ScrubQuery struct {
+	Share    float64
+	Progress func(Progress)
+}
+
+// ScrubReport is N tried, N failed.
+type ScrubReport struct {
+	Checkpoints int64    `json:"checkpoints"`
+	Objects     int64    `json:"objects"`
+	Bytes       int64    `json:"bytes"`
+	Failed      []string `json:"failed"`
+}
+
+// SweepReport says what a sweep gave back.
+type SweepReport struct {
+	Before int64         `json:"before"` // bytes of the store
+	After  int64         `json:"after"`
+	Peak   int64         `json:"peak"` // most extra bytes while it ran
+	Took   time.Duration `json:"took"`
+}
+
+// RebuildReport counts what was found in the store.
+type RebuildReport struct {
+	Workspaces  int64 `json:"workspaces"`
+	Checkpoints int64 `json:"checkpoints"`
+	Pins        int64 `json:"pins"`
+	Tombstones  int64 `json:"tombstones"`
+}
+
+// Proof compares our tree id with the one that the stock engine computes from
+// the same files.
+type Proof struct {
+	Checkpoint Checkpoint `json:"checkpoint"`
+	Ours       ObjectID   `json:"ours"`
+	Stock      ObjectID   `json:"stock"`
+	By         string     `json:"by"`      // which program computed it
+	Special    []string   `json:"special"` // entries that the stock format cannot express
+	Equal      bool       `json:"equal"`
+}

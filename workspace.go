@@ -1,0 +1,49 @@
+package retake
+
+import "time"
+
+// Workspace is one root directory that we protect.
+type Workspace struct {
+	ID      WorkspaceID `json:"id"`
+	Name    string      `json:"name"`
+	Root    string      `json:"root"`
+	Dev     uint64      `json:"dev"` // device and inode of the root when it was last seen:
+	Ino     uint64      `json:"ino"` // a copy carries the mark, but not these
+	Created time.Time   `json:"created"`
+	Ended   *time.Time  `json:"ended,omitempty"` // set by deinit; the history stays
+}
+
+// WorkspaceState is a workspace with its newest checkpoint, for lists.
+type WorkspaceState struct {
+	Workspace
+	Latest *Checkpoint `json:"latest,omitempty"`
+	Count  int64       `json:"count"`
+	Gone   bool        `json:"gone"` // its directory is not there
+}
+
+// Estimate is what protecting a directory would mean.
+type Estimate struct {
+	Root     string   `json:"root"`
+	Files    int64    `json:"files"`
+	Dirs     int64    `json:"dirs"`
+	Bytes    int64    `json:"bytes"`
+	Free     int64    `json:"free"`   // on the disk of the store
+	Floor    int64    `json:"floor"`  // what must stay free there
+	Danger   []Danger `json:"danger"` // what asks for consent
+	Gaps     []Gap    `json:"gaps"`
+	Heaviest string   `json:"heaviest,omitempty"` // the directory below the root with most files
+	Share    float64  `json:"share,omitempty"`    // its share of all files
+}
+
+// Danger is a reason to ask before a directory is protected.
+type Danger struct {
+	Class string `json:"class"` // the word for --accept
+	Text  string `json:"text"`
+}
+
+// Classes of danger.
+const (
+	DangerHome   = "home"   // the home directory, or one above it
+	DangerSystem = "system" // the root of the machine or a system directory
+	DangerGiant  = "giant"  // more files or bytes than a project has
+)
