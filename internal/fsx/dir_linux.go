@@ -1,0 +1,207 @@
+//go:build linux && !portable
+
+package fsx
+
+import (
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+type osDir struct {
+	handle
+	fs     *osFS
+	cursor sync.Mutex // guards the read position of the descriptor
+}
+
+func (d *osDir) Lstat(name string) (info Info, err error) {
+	if err := CheckName(name); err != nil {
+		return Info{}, fail("stat", name, err)
+	}
+	err = d.do("stat", name, func(fd int) error {
+		var st unix.Stat_t
+		if err := unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+			return err
+		}
+		info = infoOf(&st)
+		return nil
+	})
+	return info, err
+}
+
+const bufferSize = 64 << 10
+
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+
+func (d *osDir) Names() ([]string, error) {
+	d.cursor.Lock()
+	defer d.cursor.Unlock()
+	buf := buffers.Get().(*[bufferSize]byte)
+	defer buffers.Put(buf)
+
+	err := d.do("list directory", "", func(fd int) error {
+		_, err := unix.Seek(fd, 0, unix.SEEK_SET)
+		return err
+	})
+	var names []string
+	for err == nil {
+		n := 0
+		err = d.do("list directory", "", func(fd int) (err error) {
+			n, err = unix.Getdents(fd, buf[:])
+			return err
+		})
+		if err == nil && n <= 0 {
+			return names, nil
+		}
+		if err == nil {
+			names = appendNames(names, buf[:n])
+		}
+	}
+	return nil, err
+}
+
+// appendNames reads what getdents64 wrote. An inode number of 0 is a name like
+// any other: some FUSE file systems answer it.
+func appendNames(names []string, buf []byte) []string {
+	const lengthAt, nameAt = 16, 19
+	for len(buf) >= nameAt {
+		length := int(binary.NativeEndian.Uint16(buf[lengthAt:]))
+		if length < nameAt || length > len(buf) {
+			break
+		}
+		name := buf[nameAt:length]
+		for i, c := range name {
+			if c == 0 {
+				name = name[:i]
+				break
+			}
+		}
+		if s := string(name); s != "." && s != ".." {
+			names = append(names, s)
+		}
+		buf = buf[length:]
+	}
+	return names
+}
+
+func (d *osDir) OpenDir(name string) (Dir, error) {
+	fd, err := d.openat("open directory", name, flagsDir, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &osDir{handle: handle{fd: fd}, fs: d.fs}, nil
+}
+
+func (d *osDir) OpenFile(name string) (File, error) {
+	return d.openRegular("open file", name, flagsRead, 0)
+}
+
+func (d *osDir) Create(name string, mode fs.FileMode) (File, error) {
+	return d.openRegular("create file", name, flagsCreate, mode)
+}
+
+func (d *osDir) Append(name string, mode fs.FileMode) (File, error) {
+	return d.openRegular("append to file", name, flagsAppend, mode)
+}
+
+func (d *osDir) openRegular(op, name string, flags int, mode fs.FileMode) (File, error) {
+	fd, err := d.openat(op, name, flags, mode)
+	if err != nil {
+		return nil, err
+	}
+	info, err := fstat(fd)
+	if err == nil && info.Type != Regular {
+		err = ErrNotRegular
+	}
+	if err != nil {
+		_ = unix.Close(fd)
+		return nil, fail(op, name, err)
+	}
+	return &osFile{handle: handle{fd: fd}}, nil
+}
+
+func (d *osDir) openat(op, name string, flags int, mode fs.FileMode) (int, error) {
+	if err := CheckName(name); err != nil {
+		return -1, fail(op, name, err)
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if d.fd < 0 {
+		return -1, fail(op, name, errClosed)
+	}
+	fd, err := d.fs.open(d.fd, name, flags, mode)
+	switch {
+	case err == nil:
+		return fd, nil
+	case flags&unix.O_DIRECTORY != 0:
+		return -1, failDir(op, name, err)
+	}
+	return -1, failFile(op, name, err)
+}
+
+func (d *osDir) Readlink(name string) (target string, err error) {
+	if err := CheckName(name); err != nil {
+		return "", fail("read link", name, err)
+	}
+	err = d.do("read link", name, func(fd int) error {
+		for size := 256; ; size *= 2 {
+			buf := make([]byte, size)
+			n, err := unix.Readlinkat(fd, name, buf)
+			if err != nil {
+				return err
+			}
+			if n < size { // a full buffer may be a cut text
+				target = string(buf[:n])
+				return nil
+			}
+		}
+	})
+	return target, err
+}
+
+func (d *osDir) Mkdir(name string, mode fs.FileMode) error {
+	if err := CheckName(name); err != nil {
+		return fail("make directory", name, err)
+	}
+	return d.do("make directory", name, func(fd int) error {
+		return unix.Mkdirat(fd, name, uint32(mode.Perm()))
+	})
+}
+
+func (d *osDir) Rename(name string, to Dir, newName string) error {
+	const op = "rename"
+	if err := errors.Join(CheckName(name), CheckName(newName)); err != nil {
+		return fail(op, name, err)
+	}
+	other, ok := to.(*osDir)
+	if !ok {
+		return fail(op, name, unix.EXDEV)
+	}
+	if other == d { // a lock taken twice for reading can deadlock with Close
+		return d.do(op, name, func(fd int) error { return unix.Renameat(fd, name, fd, newName) })
+	}
+	other.mu.RLock()
+	defer other.mu.RUnlock()
+	if other.fd < 0 {
+		return fail(op, name, errClosed)
+	}
+	return d.do(op, name, func(fd int) error { return unix.Renameat(fd, name, other.fd, newName) })
+}
+
+func (d *osDir) Remove(name string) error {
+	if err := CheckName(name); err != nil {
+		return fail("remove", name, err)
+	}
+	return d.do("remove", name, func(fd int) error {
+		err := unix.Unlinkat(fd, name, 0)
+		if errors.Is(err, unix.EISDIR) {
+			return unix.Unlinkat(fd, name, unix.AT_REMOVEDIR)
+		}
+		return err
+	})
+}
+
+func (d *osDir) SyncFS() error { return d.do("sync file system", "", unix.Syncfs) }

@@ -1,0 +1,22 @@
+package fsx
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/windows"
+)
+
+// nativeKind maps what Windows itself answers; the E names are Go's own there.
+func nativeKind(errno syscall.Errno) error {
+	switch errno {
+	case windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL, windows.ERROR_DISK_QUOTA_EXCEEDED:
+		return ErrNoSpace
+	case windows.ERROR_NOT_SAME_DEVICE:
+		return ErrOtherMount
+	case windows.ERROR_DIRECTORY:
+		return ErrNotDir
+	case windows.ERROR_DIR_NOT_EMPTY:
+		return ErrNotEmpty
+	}
+	return nil
+}

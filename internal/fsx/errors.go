@@ -1,0 +1,72 @@
+package fsx
+
+import (
+	"errors"
+	"io/fs"
+	"strconv"
+	"strings"
+)
+
+// opError names the operation and the name it was for. Both the kind callers
+// branch on and the cause stay in the chain. A handle does not know its path,
+// so no path is in the text.
+type opError struct {
+	op   string
+	name string
+	kind error
+	err  error
+}
+
+func (e *opError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.op)
+	if e.name != "" {
+		b.WriteByte(' ')
+		b.WriteString(strconv.Quote(e.name))
+	}
+	if e.kind != nil && !errors.Is(e.err, e.kind) {
+		b.WriteString(": ")
+		b.WriteString(e.kind.Error())
+	}
+	if e.err != nil {
+		b.WriteString(": ")
+		b.WriteString(e.err.Error())
+	}
+	return b.String()
+}
+
+func (e *opError) Unwrap() []error {
+	chain := make([]error, 0, 2)
+	if e.kind != nil {
+		chain = append(chain, e.kind)
+	}
+	if e.err != nil {
+		chain = append(chain, e.err)
+	}
+	return chain
+}
+
+// fail wraps err; a nil err stays nil.
+func fail(op, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &opError{op: op, name: name, kind: kindOf(err), err: err}
+}
+
+// failAs wraps err as one certain kind.
+func failAs(op, name string, kind, err error) error {
+	return &opError{op: op, name: name, kind: kind, err: err}
+}
+
+// checkAttr refuses what is not a user attribute: the others are not ours.
+func checkAttr(name string) error {
+	if len(name) <= len(userPrefix) || !strings.HasPrefix(name, userPrefix) || strings.IndexByte(name, 0) >= 0 {
+		return ErrBadName
+	}
+	return nil
+}
+
+const userPrefix = "user."
+
+var errClosed = fs.ErrClosed

@@ -1,0 +1,45 @@
+//go:build unix
+
+package fsx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+)
+
+// NewLocks gives locks that hold between processes, by flock on files in dir.
+// The files stay; the locks end with the process that holds them.
+func NewLocks(dir string) Locks { return fileLocks{dir} }
+
+type fileLocks struct{ dir string }
+
+func (l fileLocks) Lock(ctx context.Context, name string, exclusive bool) (func(), error) {
+	if err := CheckName(name); err != nil {
+		return nil, fmt.Errorf("lock %q: %w", name, err)
+	}
+	f, err := os.OpenFile(filepath.Join(l.dir, name), os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock %q: %w", name, err)
+	}
+	how := syscall.LOCK_SH | syscall.LOCK_NB
+	if exclusive {
+		how = syscall.LOCK_EX | syscall.LOCK_NB
+	}
+	err = poll(ctx, func() (bool, error) {
+		err := syscall.Flock(int(f.Fd()), how)
+		if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
+			return false, nil
+		}
+		return err == nil, err
+	})
+	if err != nil {
+		_ = f.Close() // the lock was never ours
+		return nil, fmt.Errorf("lock %q: %w", name, err)
+	}
+	return sync.OnceFunc(func() { _ = f.Close() }), nil // closing gives the lock back
+}

@@ -1,0 +1,179 @@
+package fsx
+
+import (
+	"io/fs"
+	"math"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// Memory is a file system in memory that knows what was synced. Every change
+// is made at once for those who look, and reaches the durable side only by a
+// sync of the inode or directory it belongs to; Crash answers what a power cut
+// would leave.
+//
+//	M1  File.Sync makes data and attributes of the file durable, not its name.
+//	M2  Dir.Sync makes the names of one directory durable, not what they name.
+//	M3  A rename between two directories is two changes, one in each.
+//	M4  Equal calls give equal results: inode numbers, times and lists too.
+type Memory struct {
+	mu       sync.Mutex
+	clock    func() int64 // nil: the tick
+	tick     int64
+	root     *node
+	nextIno  uint64
+	nextDev  uint64
+	seq      int64
+	capacity int64
+	used     int64          // bytes of the files that have a name or a handle
+	dirty    map[*node]bool // inodes with pending changes
+}
+
+const (
+	memoryDev   = 1
+	memoryEpoch = 1_767_225_600_000_000_000 // 2026-01-01
+	memoryTick  = 1000
+	maxName     = 255
+)
+
+// NewMemory makes an empty file system. Until SetClock its time starts at 2026
+// and moves by a microsecond whenever it is read.
+func NewMemory() *Memory {
+	m := &Memory{tick: memoryEpoch, capacity: math.MaxInt64, nextDev: memoryDev + 1, dirty: map[*node]bool{}}
+	m.root = m.newNode(Directory, 0o755, memoryDev)
+	m.root.nlink = 1
+	return m
+}
+
+// SetClock makes m take its times, in nanoseconds, from clock.
+func (m *Memory) SetClock(clock func() int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.clock = clock
+}
+
+func (m *Memory) time() int64 {
+	if m.clock != nil {
+		return m.clock()
+	}
+	m.tick += memoryTick
+	return m.tick
+}
+
+// SetCapacity limits the bytes of all files together.
+func (m *Memory) SetCapacity(bytes int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.capacity = bytes
+}
+
+// Unsynced answers how many changes a crash could lose.
+func (m *Memory) Unsynced() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.pending())
+}
+
+// OpenRoot takes an absolute path with slashes. No element may be a link.
+func (m *Memory) OpenRoot(path string) (Dir, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n, err := m.find(path)
+	if err != nil {
+		return nil, fail("open root", path, err)
+	}
+	if n.typ != Directory {
+		return nil, fail("open root", path, syscall.ENOTDIR)
+	}
+	return m.handle(n), nil
+}
+
+// Free answers what is left of the capacity.
+func (m *Memory) Free(path string) (free, total int64, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, err := m.find(path); err != nil {
+		return 0, 0, fail("stat file system", path, err)
+	}
+	return max(m.capacity-m.used, 0), m.capacity, nil
+}
+
+// find answers the inode at path.
+func (m *Memory) find(path string) (*node, error) {
+	names, err := split(path)
+	if err != nil {
+		return nil, err
+	}
+	n := m.root
+	for _, name := range names {
+		if n.typ != Directory {
+			return nil, syscall.ENOTDIR
+		}
+		next := n.now.names[name]
+		if next == nil {
+			return nil, syscall.ENOENT
+		}
+		n = next
+	}
+	return n, nil
+}
+
+// split takes an absolute path apart; double and trailing slashes do not count.
+func split(path string) ([]string, error) {
+	if !strings.HasPrefix(path, "/") {
+		return nil, ErrBadName
+	}
+	var names []string
+	for name := range strings.SplitSeq(path, "/") {
+		if name == "" {
+			continue
+		}
+		if err := checkMemory(name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+func checkMemory(name string) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	if len(name) > maxName {
+		return syscall.ENAMETOOLONG
+	}
+	return nil
+}
+
+func (m *Memory) newNode(typ Type, mode fs.FileMode, dev uint64) *node {
+	m.nextIno++
+	now := m.time()
+	n := &node{ino: m.nextIno, dev: dev, typ: typ}
+	n.now.attrs = attrs{mode: unixMode(mode), mtime: now, ctime: now}
+	switch typ {
+	case Directory:
+		n.now.names = map[string]*node{}
+		n.disk.names = map[string]*node{}
+	case Regular:
+		n.now.content = &content{}
+		n.disk.content = n.now.content
+	}
+	n.disk.attrs = n.now.attrs
+	return n
+}
+
+func unixMode(mode fs.FileMode) uint32 {
+	bits := uint32(mode.Perm())
+	if mode&fs.ModeSetuid != 0 {
+		bits |= 0o4000
+	}
+	if mode&fs.ModeSetgid != 0 {
+		bits |= 0o2000
+	}
+	if mode&fs.ModeSticky != 0 {
+		bits |= 0o1000
+	}
+	return bits
+}

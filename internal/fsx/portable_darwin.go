@@ -1,0 +1,5 @@
+package fsx
+
+import "syscall"
+
+func changeTime(sys *syscall.Stat_t) int64 { return sys.Ctimespec.Nano() }

@@ -1,0 +1,192 @@
+//go:build !linux || portable
+
+package fsx
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+type portableDir struct {
+	root *os.Root
+	path string // as it was opened; only where a rename cannot go by descriptor
+}
+
+func (d *portableDir) Stat() (Info, error) {
+	st, err := d.root.Stat(".")
+	if err != nil {
+		return Info{}, fail("stat handle", "", cause(err))
+	}
+	return infoFrom(st), nil
+}
+
+func (d *portableDir) lstat(op, name string) (fs.FileInfo, error) {
+	if err := checkLocal(name); err != nil {
+		return nil, fail(op, name, err)
+	}
+	st, err := d.root.Lstat(name)
+	return st, fail(op, name, cause(err))
+}
+
+func (d *portableDir) Lstat(name string) (Info, error) {
+	st, err := d.lstat("stat", name)
+	if err != nil {
+		return Info{}, err
+	}
+	return infoFrom(st), nil
+}
+
+// Names opens the directory anew, so that calls share no position.
+func (d *portableDir) Names() (names []string, err error) {
+	err = d.open("list directory", func(f *os.File) (err error) {
+		names, err = f.Readdirnames(-1)
+		return err
+	})
+	return names, err
+}
+
+func (d *portableDir) open(op string, call func(*os.File) error) error {
+	f, err := d.root.Open(".")
+	if err != nil {
+		return fail(op, "", cause(err))
+	}
+	err = call(f)
+	return fail(op, "", cause(errors.Join(err, f.Close())))
+}
+
+func (d *portableDir) OpenDir(name string) (Dir, error) {
+	const op = "open directory"
+	before, err := d.lstat(op, name)
+	if err != nil {
+		return nil, err
+	}
+	if !before.IsDir() {
+		return nil, fail(op, name, ErrNotDir)
+	}
+	self, err := d.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if infoFrom(before).Dev != self.Dev {
+		return nil, fail(op, name, ErrOtherMount)
+	}
+	root, err := d.root.OpenRoot(name)
+	if err != nil {
+		return nil, failOpen(op, name, ErrNotDir, err)
+	}
+	return newPortableDir(op, name, filepath.Join(d.path, name), root, before)
+}
+
+func (d *portableDir) OpenFile(name string) (File, error) {
+	return d.openRegular("open file", name, os.O_RDONLY, 0)
+}
+
+func (d *portableDir) Create(name string, mode fs.FileMode) (File, error) {
+	return d.openRegular("create file", name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+}
+
+func (d *portableDir) Append(name string, mode fs.FileMode) (File, error) {
+	return d.openRegular("append to file", name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, mode)
+}
+
+// openRegular looks at the name before and after the open: what was opened
+// must be a regular file that the name itself stood for.
+func (d *portableDir) openRegular(op, name string, flags int, mode fs.FileMode) (File, error) {
+	before, err := d.lstat(op, name)
+	switch {
+	case flags&os.O_CREATE != 0 && errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	case flags&os.O_EXCL != 0:
+		return nil, fail(op, name, syscall.EEXIST)
+	case !before.Mode().IsRegular():
+		return nil, fail(op, name, ErrNotRegular)
+	}
+	f, err := d.root.OpenFile(name, flags|neverWait, mode.Perm())
+	if err != nil {
+		return nil, failOpen(op, name, ErrNotRegular, err)
+	}
+	opened, err := f.Stat()
+	if err != nil {
+		_ = f.Close()
+		return nil, fail(op, name, cause(err))
+	}
+	same := before != nil && os.SameFile(before, opened)
+	if !same {
+		after, err := d.root.Lstat(name)
+		same = err == nil && os.SameFile(after, opened)
+	}
+	if !same || !opened.Mode().IsRegular() {
+		_ = f.Close()
+		return nil, fail(op, name, ErrNotRegular)
+	}
+	return &portableFile{f: f, dir: d, name: name}, nil
+}
+
+func (d *portableDir) Readlink(name string) (string, error) {
+	if err := checkLocal(name); err != nil {
+		return "", fail("read link", name, err)
+	}
+	target, err := d.root.Readlink(name)
+	return target, fail("read link", name, cause(err))
+}
+
+func (d *portableDir) Mkdir(name string, mode fs.FileMode) error {
+	if err := checkLocal(name); err != nil {
+		return fail("make directory", name, err)
+	}
+	return fail("make directory", name, cause(d.root.Mkdir(name, mode.Perm())))
+}
+
+func (d *portableDir) Rename(name string, to Dir, newName string) error {
+	const op = "rename"
+	if err := errors.Join(checkLocal(name), checkLocal(newName)); err != nil {
+		return fail(op, name, err)
+	}
+	other, ok := to.(*portableDir)
+	if !ok {
+		return fail(op, name, syscall.EXDEV)
+	}
+	return fail(op, name, cause(renameBetween(d, name, other, newName)))
+}
+
+func (d *portableDir) Remove(name string) error {
+	if err := checkLocal(name); err != nil {
+		return fail("remove", name, err)
+	}
+	return fail("remove", name, cause(d.root.Remove(name)))
+}
+
+// Xattrs: the Go library cannot tell.
+func (d *portableDir) Xattrs() (map[string][]byte, error) { return nil, nil }
+
+func (d *portableDir) SetXattr(name string, _ []byte) error { return noAttr("set attribute", name) }
+
+func (d *portableDir) RemoveXattr(name string) error { return noAttr("remove attribute", name) }
+
+func noAttr(op, name string) error {
+	if err := checkAttr(name); err != nil {
+		return fail(op, name, err)
+	}
+	return fail(op, name, errors.ErrUnsupported)
+}
+
+func (d *portableDir) SetMtime(ns int64) error {
+	return fail("set time", "", cause(d.root.Chtimes(".", time.Time{}, time.Unix(0, ns))))
+}
+
+func (d *portableDir) Sync() error { return d.open("sync handle", syncNames) }
+
+func (d *portableDir) SyncFS() error { return fail("sync file system", "", syncAll()) }
+
+func (d *portableDir) Close() error {
+	err := cause(d.root.Close())
+	if errors.Is(err, fs.ErrClosed) {
+		return nil
+	}
+	return fail("close handle", "", err)
+}

@@ -1,0 +1,7 @@
+//go:build portable
+
+package fsx
+
+import "syscall"
+
+func changeTime(sys *syscall.Stat_t) int64 { return sys.Ctim.Nano() }
