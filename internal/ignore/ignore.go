@@ -1,0 +1,172 @@
+// Package ignore decides which paths the user's policy, or git's rules, leave out.
+//
+// It reads patterns that are handed in and touches no files. The globs of one
+// name are matched by git-pkgs/gitignore; which pattern counts for which path is
+// decided here. It never panics on hostile patterns.
+//
+//	I1  The last pattern that matches a path decides; a deeper file goes first.
+//	I2  What lies below a hidden directory is hidden, and no pattern brings it back.
+//	I3  Git's rules never hide .git, and nothing below a .git that is not hidden.
+//	I4  What is over the limits hides nothing: in doubt a path is kept.
+package ignore
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Limits of the patterns that count for one path.
+const (
+	MaxPatterns = 4096
+	MaxLine     = 1024
+	MaxBytes    = 256 << 10
+)
+
+// Reasons why a pattern of the policy is refused.
+var (
+	ErrTooMany = errors.New("too many patterns")
+	ErrTooLong = errors.New("the pattern is too long")
+	ErrNothing = errors.New("the pattern matches nothing")
+)
+
+// Excludes are the patterns of the policy, in the form of git's ignore files.
+type Excludes struct {
+	rules *layer // nil: nothing is left out
+}
+
+// NewExcludes reads patterns, one each, relative to the root of the workspace. A
+// pattern that cannot match anything is an error: the user meant something.
+func NewExcludes(patterns []string) (*Excludes, error) {
+	if len(patterns) > MaxPatterns {
+		return nil, fmt.Errorf("read %d patterns: %w", len(patterns), ErrTooMany)
+	}
+	l := &layer{}
+	for _, text := range patterns {
+		if len(text) > MaxLine {
+			return nil, fmt.Errorf("read pattern %.60q: %w", text, ErrTooLong)
+		}
+		p, ok := parse(text)
+		if !ok || strings.Contains(text, "\n") {
+			return nil, fmt.Errorf("read pattern %q: %w", text, ErrNothing)
+		}
+		if !l.add(p) {
+			return nil, fmt.Errorf("read %d patterns: %w", len(patterns), ErrTooMany)
+		}
+	}
+	return &Excludes{rules: l}, nil
+}
+
+// Match reports whether the policy leaves path out, itself or with a directory
+// above it. A nil Excludes leaves nothing out.
+func (x *Excludes) Match(path string, isDir bool) bool {
+	return x != nil && hidden(x.rules, path, isDir, false)
+}
+
+// Rules are git's rules as they were met on the way down a tree. They do not
+// change: With answers new ones that share the old.
+type Rules struct {
+	last *layer
+}
+
+// Root has no rules yet.
+func Root() Rules { return Rules{} }
+
+// With adds the ignore file of a directory; "" is the root. Files are added from
+// the top down. Lines over the limits do not count; when one of them would bring
+// something back, nothing below dir is hidden any more.
+func (r Rules) With(dir string, content []byte) Rules {
+	l := &layer{up: r.last, dir: strings.Trim(dir, "/")}
+	if l.dir == "." {
+		l.dir = ""
+	}
+	if r.last != nil {
+		l.count, l.bytes = r.last.count, r.last.bytes
+	}
+	for line := range strings.Lines(strings.TrimPrefix(string(content), "\ufeff")) {
+		line = strings.TrimSuffix(line, "\n")
+		l.open = l.open || !l.read(strings.TrimSuffix(line, "\r")) && line[0] == '!'
+	}
+	if len(l.patterns) == 0 && !l.open {
+		return r
+	}
+	return Rules{last: l}
+}
+
+// Ignored reports whether git would ignore path, itself or with a directory
+// above it, when nothing of it is tracked.
+func (r Rules) Ignored(path string, isDir bool) bool {
+	return hidden(r.last, path, isDir, true)
+}
+
+// layer is one ignore file; up is the one before it.
+type layer struct {
+	up       *layer
+	dir      string
+	patterns []pattern
+	open     bool // nothing below dir is hidden
+	count    int  // of this layer and all above
+	bytes    int
+}
+
+// read reports whether the line is within the limits.
+func (l *layer) read(line string) bool {
+	if len(line) > MaxLine {
+		return false
+	}
+	p, ok := parse(line)
+	return !ok || l.add(p)
+}
+
+func (l *layer) add(p pattern) bool {
+	if l.count == MaxPatterns || l.bytes+len(p.text) > MaxBytes {
+		return false
+	}
+	l.patterns = append(l.patterns, p)
+	l.count++
+	l.bytes += len(p.text)
+	return true
+}
+
+// hidden asks for every directory on the way to path, from the top down.
+func hidden(l *layer, path string, isDir, git bool) bool {
+	if l == nil {
+		return false
+	}
+	for end, start := 0, 0; end < len(path); start = end + 1 {
+		end = len(path)
+		if i := strings.IndexByte(path[start:], '/'); i >= 0 {
+			end = start + i
+		}
+		name := path[start:end]
+		if git && name == ".git" {
+			return false
+		}
+		if name != "" && name != "." && decide(l, path[:end], name, isDir || end < len(path)) {
+			return true
+		}
+	}
+	return false
+}
+
+func decide(l *layer, path, name string, isDir bool) bool {
+	for ; l != nil; l = l.up {
+		rel := path
+		if l.dir != "" {
+			below, ok := strings.CutPrefix(path, l.dir)
+			if !ok || below == "" || below[0] != '/' {
+				continue
+			}
+			rel = below[1:]
+		}
+		if l.open {
+			return false
+		}
+		for i := len(l.patterns) - 1; i >= 0; i-- {
+			if p := &l.patterns[i]; p.match(rel, name, isDir) {
+				return !p.negate
+			}
+		}
+	}
+	return false
+}

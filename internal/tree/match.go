@@ -1,0 +1,93 @@
+package tree
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Match reports whether path is one of the given paths, lies below one of them,
+// or is matched, itself or a directory above it, by one that is a glob: * and ?
+// stay within a name, ** spans any number of directories. A path is tried as it
+// is written before it is tried as a glob. No paths match everything.
+func Match(paths []string, path string) bool {
+	if len(paths) == 0 {
+		return true
+	}
+	names := split(path)
+	return slices.ContainsFunc(paths, func(p string) bool {
+		pattern := split(p)
+		return hasPrefix(names, pattern) || strings.ContainsAny(p, "*?") && matchNames(pattern, names)
+	})
+}
+
+func split(path string) []string {
+	names := strings.Split(path, "/")
+	return slices.DeleteFunc(names, func(n string) bool { return n == "" || n == "." })
+}
+
+func hasPrefix(names, prefix []string) bool {
+	return len(names) >= len(prefix) && slices.Equal(names[:len(prefix)], prefix)
+}
+
+// matchNames keeps the set of pattern positions that the names so far can have
+// reached, so that many ** in a row cost no more than one.
+func matchNames(pattern, names []string) bool {
+	at := make([]bool, len(pattern)+1)
+	at[0] = true
+	spread(pattern, at)
+	for _, name := range names {
+		if at[len(pattern)] {
+			return true
+		}
+		next := make([]bool, len(at))
+		for i, p := range pattern {
+			switch {
+			case !at[i]:
+			case p == "**":
+				next[i], next[i+1] = true, true
+			case matchName(p, name):
+				next[i+1] = true
+			}
+		}
+		spread(pattern, next)
+		at = next
+	}
+	return at[len(pattern)]
+}
+
+// spread lets every ** that was reached stand for nothing, but for one at the
+// end: "a/**" is what lies below a, and not a.
+func spread(pattern []string, at []bool) {
+	for i, p := range pattern {
+		if at[i] && p == "**" && i < len(pattern)-1 {
+			at[i+1] = true
+		}
+	}
+}
+
+// matchName goes back to the last * only, which is enough for one name.
+func matchName(pattern, name string) bool {
+	star, mark := -1, 0
+	p, n := 0, 0
+	for n < len(name) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, mark = p, n
+			p++
+			continue
+		case p < len(pattern) && pattern[p] == '?':
+			_, size := utf8.DecodeRuneInString(name[n:])
+			p, n = p+1, n+size
+			continue
+		case p < len(pattern) && pattern[p] == name[n]:
+			p, n = p+1, n+1
+			continue
+		case star < 0:
+			return false
+		}
+		mark++
+		p, n = star+1, mark
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}
