@@ -1,0 +1,77 @@
+package kopiastore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/kopia/kopia/repo"
+	"github.com/kopia/kopia/repo/blob"
+	"github.com/kopia/kopia/repo/content"
+)
+
+// The engine opens a repository through a configuration file that names a
+// storage by type. Ours is registered once; the file holds only a key into mounts.
+const storageType = "retake"
+
+type mountOptions struct {
+	Key string `json:"key"`
+}
+
+var mounts sync.Map // key to *disk, while a repository is being opened
+
+func init() {
+	blob.AddSupportedStorage(storageType, mountOptions{}, func(_ context.Context, o *mountOptions, _ bool) (blob.Storage, error) {
+		d, ok := mounts.Load(o.Key)
+		if !ok {
+			return nil, fmt.Errorf("no storage is mounted as %q", o.Key)
+		}
+		return d.(*disk), nil
+	})
+}
+
+// identity is the user and host of our sessions, the same on every machine: a
+// session marker with it is one of ours.
+const identity = "retake"
+
+// openEngine opens the repository on d. No cache: the disk is near, and a cache
+// would be listed at every flush. OnFatalError must be set, or the engine would
+// end the process.
+func openEngine(ctx context.Context, d *disk, password string) (repo.DirectRepository, error) {
+	dir, err := os.MkdirTemp("", "retake-engine-")
+	if err != nil {
+		return nil, fmt.Errorf("make engine configuration: %w", err)
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a stray file of a few bytes
+	mounts.Store(dir, d)
+	defer mounts.Delete(dir)
+	conf, err := json.Marshal(repo.LocalConfig{
+		Storage:       &blob.ConnectionInfo{Type: storageType, Config: &mountOptions{Key: dir}},
+		Caching:       &content.CachingOptions{},
+		ClientOptions: repo.ClientOptions{Hostname: identity, Username: identity, FormatBlobCacheDuration: -1},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode engine configuration: %w", err)
+	}
+	file := filepath.Join(dir, "repository.config")
+	if err := os.WriteFile(file, conf, 0o600); err != nil {
+		return nil, fmt.Errorf("write engine configuration: %w", err)
+	}
+	r, err := repo.Open(ctx, file, password, &repo.Options{
+		TimeNowFunc:          d.now,
+		DisableRepositoryLog: true,
+		DoNotWaitForUpgrade:  true,
+		OnFatalError:         func(error) {}, // the call that found it fails; the process is not ours to end
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open repository: %w", err)
+	}
+	direct, ok := r.(repo.DirectRepository)
+	if !ok {
+		return nil, fmt.Errorf("open repository: it is not direct")
+	}
+	return direct, nil
+}

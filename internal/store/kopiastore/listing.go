@@ -1,0 +1,111 @@
+package kopiastore
+
+import (
+	"errors"
+	"io/fs"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kopia/kopia/repo/blob"
+
+	"github.com/retake-dev/retake/internal/fsx"
+)
+
+// listing remembers the index blobs and session markers of the directory. The
+// engine asks for them six times in each flush. Between two forgets it knows the
+// directory as it was then, and our own changes since; what other processes add
+// shows after the next forget, which every Begin, Refresh and Sweep does.
+type listing struct {
+	mu    sync.Mutex
+	known map[blob.ID]blob.Metadata // guarded by mu; nil: not read yet
+	order []blob.ID                 // guarded by mu; known, sorted; nil: not sorted yet
+}
+
+func remembered(id blob.ID) bool { return id != "" && (id[0] == 'x' || id[0] == 's') }
+
+func (l *listing) put(m blob.Metadata) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known == nil || !remembered(m.BlobID) {
+		return
+	}
+	if _, ok := l.known[m.BlobID]; !ok {
+		l.order = nil
+	}
+	l.known[m.BlobID] = m
+}
+
+func (l *listing) drop(id blob.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, ok := l.known[id]; ok {
+		delete(l.known, id)
+		l.order = nil
+	}
+}
+
+func (l *listing) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.known, l.order = nil, nil
+}
+
+func (l *listing) find(prefix blob.ID, dir fsx.Dir) ([]blob.Metadata, error) {
+	if !remembered(prefix) {
+		return readBlobs(dir, func(id blob.ID) bool { return strings.HasPrefix(string(id), string(prefix)) })
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known == nil {
+		all, err := readBlobs(dir, remembered)
+		if err != nil {
+			return nil, err
+		}
+		l.known = make(map[blob.ID]blob.Metadata, len(all))
+		for _, m := range all {
+			l.known[m.BlobID] = m
+		}
+		l.order = nil
+	}
+	if l.order == nil {
+		l.order = make([]blob.ID, 0, len(l.known))
+		for id := range l.known {
+			l.order = append(l.order, id)
+		}
+		sort.Slice(l.order, func(i, j int) bool { return l.order[i] < l.order[j] })
+	}
+	var found []blob.Metadata
+	for i := sort.Search(len(l.order), func(i int) bool { return l.order[i] >= prefix }); i < len(l.order); i++ {
+		if !strings.HasPrefix(string(l.order[i]), string(prefix)) {
+			break
+		}
+		found = append(found, l.known[l.order[i]])
+	}
+	return found, nil
+}
+
+func readBlobs(dir fsx.Dir, want func(blob.ID) bool) ([]blob.Metadata, error) {
+	names, err := dir.Names()
+	if err != nil {
+		return nil, err
+	}
+	var out []blob.Metadata
+	for _, n := range names {
+		id, ok := strings.CutSuffix(n, suffix)
+		if !ok || id == "" || !want(blob.ID(id)) {
+			continue
+		}
+		i, err := dir.Lstat(n)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed since it was listed
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, blob.Metadata{BlobID: blob.ID(id), Length: i.Size, Timestamp: time.Unix(0, i.Mtime)})
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].BlobID < out[j].BlobID })
+	return out, nil
+}

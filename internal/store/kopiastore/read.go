@@ -1,0 +1,216 @@
+package kopiastore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/kopia/kopia/repo"
+	"github.com/kopia/kopia/repo/blob"
+	"github.com/kopia/kopia/repo/content"
+	"github.com/kopia/kopia/repo/object"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/store"
+)
+
+// openObject opens an object and gives the engine's errors our names. Bytes that
+// were never there and bytes that are there but wrong are told apart.
+func openObject(ctx context.Context, r repo.Repository, id retake.ObjectID) (object.Reader, error) {
+	oid, err := object.ParseID(string(id))
+	if err == nil && oid == object.EmptyID {
+		err = errors.New("it is empty")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open %.80q: %w", id, errors.Join(store.ErrNotFound, err))
+	}
+	rd, err := r.OpenObject(ctx, oid)
+	if err != nil {
+		return nil, translate(id, err)
+	}
+	return rd, nil
+}
+
+func translate(id retake.ObjectID, err error) error {
+	switch {
+	case errors.Is(err, object.ErrObjectNotFound), errors.Is(err, content.ErrContentNotFound):
+		return fmt.Errorf("open %s: %w", id, errors.Join(store.ErrNotFound, err))
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.Is(err, blob.ErrBlobNotFound):
+		return fmt.Errorf("read %s: a pack is missing: %w", id, errors.Join(store.ErrDamaged, err))
+	}
+	return fmt.Errorf("read %s: %w", id, errors.Join(store.ErrDamaged, err))
+}
+
+func readAll(ctx context.Context, r repo.Repository, id retake.ObjectID) ([]byte, error) {
+	rd, err := openObject(ctx, r, id)
+	if err != nil {
+		return nil, err
+	}
+	defer rd.Close() //nolint:errcheck // nothing was written
+	b, err := io.ReadAll(rd)
+	if err != nil {
+		return nil, translate(id, err)
+	}
+	return b, nil
+}
+
+func readDir(ctx context.Context, r repo.Repository, id retake.ObjectID) ([]retake.Entry, error) {
+	b, err := readAll(ctx, r, id)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := decodeDir(b)
+	if err != nil {
+		return nil, errors.Join(store.ErrDamaged, fmt.Errorf("read %s: %w", id, err))
+	}
+	return entries, nil
+}
+
+// fresh runs f on the store's view and, when something is not found there, once
+// more on a new one: another process, or a writer of ours, may have added it.
+func fresh[T any](ctx context.Context, s *Store, f func(repo.Repository) (T, error)) (T, error) {
+	v, err := f(s.rep)
+	if err == nil || !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrDamaged) {
+		return v, err
+	}
+	if rerr := s.refresh(ctx); rerr != nil {
+		return v, errors.Join(err, rerr)
+	}
+	return f(s.rep)
+}
+
+func (s *Store) refresh(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.disk.list.forget()
+	if err := s.rep.Refresh(ctx); err != nil {
+		return fmt.Errorf("refresh: %w", err)
+	}
+	return nil
+}
+
+// Dir lists a directory.
+func (s *Store) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error) {
+	return fresh(ctx, s, func(r repo.Repository) ([]retake.Entry, error) { return readDir(ctx, r, id) })
+}
+
+// File opens the bytes of a file.
+func (s *Store) File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error) {
+	rd, err := fresh(ctx, s, func(r repo.Repository) (object.Reader, error) { return openObject(ctx, r, id) })
+	if err != nil {
+		return nil, err
+	}
+	return &file{rd, id}, nil
+}
+
+// file gives read errors our names.
+type file struct {
+	object.Reader
+	id retake.ObjectID
+}
+
+func (f *file) Read(p []byte) (int, error) {
+	n, err := f.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = translate(f.id, err)
+	}
+	return n, err
+}
+
+// Heads lists the lines.
+func (s *Store) Heads(ctx context.Context) ([]store.Head, error) {
+	if err := s.refresh(ctx); err != nil {
+		return nil, err
+	}
+	all, err := findLines(ctx, s.rep, "")
+	if err != nil {
+		return nil, err
+	}
+	var out []store.Head
+	seen := map[retake.WorkspaceID]bool{}
+	for _, f := range all { // highest sequence number first
+		if seen[f.ws] {
+			continue
+		}
+		seen[f.ws] = true
+		h, err := s.Head(ctx, f.ws)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, h)
+	}
+	return out, nil
+}
+
+// Head answers one line.
+func (s *Store) Head(ctx context.Context, ws retake.WorkspaceID) (store.Head, error) {
+	l, err := s.line(ctx, ws)
+	if err != nil {
+		return store.Head{}, err
+	}
+	return l.head(), nil
+}
+
+// line reads a line; the manifests of other processes show only after a refresh.
+func (s *Store) line(ctx context.Context, ws retake.WorkspaceID) (*openLine, error) {
+	if err := s.refresh(ctx); err != nil {
+		return nil, err
+	}
+	return readLine(ctx, s.rep, ws)
+}
+
+// Leaf answers one checkpoint.
+func (s *Store) Leaf(ctx context.Context, ws retake.WorkspaceID, number int64) (store.Leaf, error) {
+	l, err := s.line(ctx, ws)
+	if err != nil {
+		return store.Leaf{}, err
+	}
+	leaf, err := l.leafAt(ctx, s.rep, number)
+	if err != nil {
+		return store.Leaf{}, err
+	}
+	return *leaf, nil
+}
+
+// Leaves calls f for every checkpoint and tombstone above after.
+func (s *Store) Leaves(ctx context.Context, ws retake.WorkspaceID, after int64, f func(*store.Leaf, *retake.Tombstone) error) error {
+	l, err := s.line(ctx, ws)
+	if err != nil {
+		return err
+	}
+	return l.eachBucket(ctx, s.rep, after, func(b *bucket) error { return b.each(ctx, s.rep, after, f) })
+}
+
+func (b *bucket) each(ctx context.Context, r repo.Repository, after int64, f func(*store.Leaf, *retake.Tombstone) error) error {
+	stones := map[int64]*retake.Tombstone{}
+	var numbers []int64
+	for i := range b.gone {
+		stones[b.gone[i].Number] = &b.gone[i]
+		numbers = append(numbers, b.gone[i].Number)
+	}
+	for n := range b.leaves {
+		numbers = append(numbers, n)
+	}
+	for _, n := range rising(numbers) {
+		if n <= after {
+			continue
+		}
+		if t := stones[n]; t != nil {
+			if err := f(nil, t); err != nil {
+				return err
+			}
+			continue
+		}
+		leaf, err := readLeaf(ctx, r, b.leaves[n])
+		if err != nil {
+			return err
+		}
+		if err := f(leaf, nil); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,35 @@
+package kopiastore_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/store/kopiastore"
+	"github.com/retake-dev/retake/internal/store/storetest"
+)
+
+func TestStore(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t *testing.T) storetest.Harness {
+		o := kopiastore.Options{Dir: t.TempDir(), FS: fsx.OS(), Locks: fsx.NewLocks(t.TempDir()), Clock: clock.Wall}
+		s, err := kopiastore.Create(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return storetest.Harness{Store: s, Reopen: func(t *testing.T) store.Store {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			again, err := kopiastore.Open(context.Background(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = again.Close() })
+			return again
+		}}
+	})
+}

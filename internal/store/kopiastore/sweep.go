@@ -1,0 +1,180 @@
+package kopiastore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/kopia/kopia/repo/blob"
+	"github.com/kopia/kopia/repo/content/indexblob"
+	"github.com/kopia/kopia/repo/maintenance"
+	"github.com/kopia/kopia/snapshot/snapshotgc"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/store"
+)
+
+// exclusive is safe because a sweep is alone: no writer of ours holds the use
+// lock, no foreign session is there, and the clock does not go back.
+var exclusive = maintenance.SafetyParameters{DisableEventualConsistencySafety: true}
+
+// foreignTemps is the age at which a half-written file of another engine counts as abandoned.
+const foreignTemps = time.Hour
+
+// Sweep gives back what no line reaches. The order matters: unreachable contents
+// are dropped from the index before anything is copied, so that whole packs go
+// without a copy; only then are sparse packs rewritten, in batches that fit the
+// room. Every copy is durable before what it replaces is deleted.
+func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepReport, error) {
+	unlock, err := s.lockAlone(ctx)
+	if err != nil {
+		return retake.SweepReport{}, err
+	}
+	defer unlock()
+	started := s.opts.Clock.Now()
+	var rep retake.SweepReport
+	if rep.Before, err = s.Size(ctx); err != nil {
+		return rep, err
+	}
+	v, err := s.newSession(ctx)
+	if err != nil {
+		return rep, fmt.Errorf("sweep: %w", err)
+	}
+	c := &sweep{s: s, v: v, room: o.Room}
+	err = c.run(ctx)
+	err = errors.Join(err, v.Close(ctx), s.refresh(ctx))
+	rep.Peak = c.peak.Load()
+	if err != nil {
+		return rep, fmt.Errorf("sweep: %w", err)
+	}
+	rep.After, err = s.Size(ctx)
+	rep.Took = s.opts.Clock.Now().Sub(started)
+	return rep, err
+}
+
+// lockAlone keeps new writers waiting, then waits for those that are there.
+func (s *Store) lockAlone(ctx context.Context) (func(), error) {
+	gate, err := s.opts.Locks.Lock(ctx, gateLock, true)
+	if err != nil {
+		return nil, busy(err)
+	}
+	use, err := s.opts.Locks.Lock(ctx, useLock, true)
+	if err != nil {
+		gate()
+		return nil, busy(err)
+	}
+	return func() { use(); gate() }, nil
+}
+
+type sweep struct {
+	s     *Store
+	v     *session
+	room  int64 // bytes a batch may copy; 0: chosen from the free space
+	extra atomic.Int64
+	peak  atomic.Int64
+}
+
+// grew notes that copies now take n more bytes than at the start.
+func (c *sweep) grew(n int64) {
+	e := c.extra.Add(n)
+	if e > c.peak.Load() {
+		c.peak.Store(e)
+	}
+}
+
+func (c *sweep) run(ctx context.Context) error {
+	steps := []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"look for other writers", c.refuseForeign},
+		{"drop old heads", c.dropOldHeads},
+		{"mark", func(ctx context.Context) error {
+			return snapshotgc.Run(ctx, c.v, true, exclusive, c.s.clock.Now())
+		}},
+		{"drop", c.dropDeleted},
+		{"free packs", c.freePacks},
+		{"rewrite sparse packs", c.rewriteSparse},
+		{"squeeze index", func(ctx context.Context) error { return squeeze(ctx, c.s, c.v) }},
+		{"remove leftovers", func(context.Context) error { return c.s.disk.sweepTemps(foreignTemps) }},
+	}
+	for _, st := range steps {
+		if err := st.do(ctx); err != nil {
+			return fmt.Errorf("%s: %w", st.name, err)
+		}
+	}
+	return nil
+}
+
+// refuseForeign answers store.ErrBusy when a session of another engine is open.
+// Sessions of ours are dead: their writers would hold the use lock.
+func (c *sweep) refuseForeign(ctx context.Context) error {
+	sessions, err := c.v.contents.ListActiveSessions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, i := range sessions {
+		if i.User != identity || i.Host != identity {
+			return fmt.Errorf("%s@%s is writing: %w", i.User, i.Host, store.ErrBusy)
+		}
+	}
+	return blob.IterateAllPrefixesInParallel(ctx, 1, c.s.disk, []blob.ID{"s"}, func(m blob.Metadata) error {
+		return c.s.disk.DeleteBlob(ctx, m.BlobID)
+	})
+}
+
+func (c *sweep) dropOldHeads(ctx context.Context) error {
+	all, err := findLines(ctx, c.v, "")
+	if err != nil {
+		return err
+	}
+	seen := map[retake.WorkspaceID]bool{}
+	for _, f := range all {
+		if seen[f.ws] {
+			if err := c.v.DeleteManifest(ctx, f.id); err != nil {
+				return err
+			}
+		}
+		seen[f.ws] = true
+	}
+	return c.v.Flush(ctx)
+}
+
+// dropDeleted hides the deleted contents for good. The watermark counts whole
+// seconds and hides what is not after it, so the clock moves on to the next one
+// before, and again after: bytes that come back are then younger than it. The
+// mark is durable first, or a clock that steps back would hide them again.
+func (c *sweep) dropDeleted(ctx context.Context) error {
+	if err := c.v.Flush(ctx); err != nil {
+		return err
+	}
+	before := c.nextSecond()
+	if err := writeMark(c.s.home, before.Add(3*time.Second)); err != nil {
+		return err
+	}
+	_, err := c.v.contents.CompactIndexes(ctx, indexblob.CompactOptions{
+		AllIndexes: true, DropDeletedBefore: before, DisableEventualConsistencySafety: true,
+	})
+	if err != nil {
+		return err
+	}
+	c.nextSecond()
+	return c.v.Refresh(ctx)
+}
+
+func (c *sweep) nextSecond() time.Time {
+	t := c.s.clock.Now().Truncate(time.Second).Add(time.Second + time.Millisecond)
+	c.s.clock.Raise(t)
+	return t
+}
+
+func (c *sweep) freePacks(ctx context.Context) error {
+	st, err := maintenance.DeleteUnreferencedPacks(ctx, c.v, maintenance.DeleteUnreferencedPacksOptions{Parallel: 2}, exclusive)
+	if err != nil {
+		return err
+	}
+	c.grew(-int64(st.DeletedTotalSize))
+	return nil
+}

@@ -1,0 +1,127 @@
+// Package store is the port to the bytes: trees, cards and state, immutable and
+// content-addressed, kept on lines.
+//
+// A line is the history of one workspace: an append-only directory of
+// checkpoints. The store alone must be able to make the catalog again, so
+// everything a row says is also written here.
+//
+//	S1  When Seal returns nil the checkpoint survives a power cut.
+//	S2  A checkpoint is whole or absent; what was not sealed is never listed.
+//	S3  Nothing that a listed checkpoint reaches is ever removed.
+//	S4  A Writer holds its line alone, and holds every Sweep back, until it is closed.
+//	S5  The head of a line is the one with the highest sequence number, never the newest time.
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/retake-dev/retake"
+)
+
+// Errors that callers branch on.
+var (
+	ErrNotFound = errors.New("not in the store")
+	ErrDamaged  = errors.New("stored bytes do not match")
+	ErrBusy     = errors.New("the line is being written")
+	ErrSealed   = errors.New("the writer is closed")
+	ErrHeld     = errors.New("a checkpoint that is needed cannot be forgotten")
+)
+
+// Store keeps the bytes of one tenant. Its methods may be called from several goroutines.
+type Store interface {
+	Trees
+	Lines
+	Upkeep
+	io.Closer
+}
+
+// Trees reads what was stored.
+type Trees interface {
+	// Dir lists a directory, sorted by name. ErrNotFound, ErrDamaged.
+	Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error)
+	// File opens the bytes of a file or the text of a link.
+	File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error)
+}
+
+// Lines reads and writes the histories.
+type Lines interface {
+	// Begin opens the line of a workspace for writing and makes it when it is
+	// new. It waits for another writer of the same line as long as ctx allows,
+	// then answers ErrBusy.
+	Begin(ctx context.Context, ws retake.Workspace) (Writer, error)
+	// Heads lists the lines.
+	Heads(ctx context.Context) ([]Head, error)
+	// Head answers one line. ErrNotFound when there is none.
+	Head(ctx context.Context, ws retake.WorkspaceID) (Head, error)
+	// Leaf answers one checkpoint of a line.
+	Leaf(ctx context.Context, ws retake.WorkspaceID, number int64) (Leaf, error)
+	// Leaves calls f for every checkpoint and every tombstone with a number
+	// above after, in rising order; one of the two is nil.
+	Leaves(ctx context.Context, ws retake.WorkspaceID, after int64, f func(*Leaf, *retake.Tombstone) error) error
+}
+
+// Head is the newest state of a line.
+type Head struct {
+	Workspace retake.Workspace
+	Seq       int64        // grows with every change of the line
+	Latest    int64        // number of the newest checkpoint; 0 when there is none
+	Pins      []retake.Pin // by name
+}
+
+// Leaf is one sealed checkpoint.
+type Leaf struct {
+	Card  retake.Card
+	Files retake.Entry // the root of the tree
+	State []retake.Entry
+}
+
+// Writer adds to one line. Only one goroutine may call Seal, Amend, Forget and
+// Close; the Write methods may be called from several.
+type Writer interface {
+	// Head is the line as it was when the writer began, or after the last Seal.
+	Head() Head
+	// WriteFile stores the bytes of r.
+	WriteFile(ctx context.Context, name string, r io.Reader) (retake.ObjectID, int64, error)
+	// WriteDir stores a directory and answers its address and its summary.
+	// modTime counts when it is empty. Entries need not be sorted.
+	WriteDir(ctx context.Context, entries []retake.Entry, modTime int64) (retake.ObjectID, retake.Summary, error)
+	// Seal appends a checkpoint and makes it durable. The card's number must be
+	// Head().Latest+1 or higher; card.Checkpoint.Tree must be files.Object.
+	Seal(ctx context.Context, s Sealing) error
+	// Amend changes what a line says of itself: its workspace, its pins. Durable.
+	Amend(ctx context.Context, ws retake.Workspace, pins []retake.Pin) error
+	// Forget replaces checkpoints by tombstones. ErrHeld for the newest and for
+	// pinned ones; then nothing was changed. Durable.
+	Forget(ctx context.Context, stones []retake.Tombstone) error
+	// Close gives the line back. What was written and not sealed is garbage.
+	Close() error
+}
+
+// Sealing is what a Seal makes durable in one step.
+type Sealing struct {
+	Card  retake.Card
+	Files retake.Entry
+	State map[string][]byte // name to bytes; nil when there is none
+}
+
+// Upkeep looks after the bytes.
+type Upkeep interface {
+	// Sweep removes what no line reaches. It waits for writers and keeps new
+	// ones waiting.
+	Sweep(ctx context.Context, opts SweepOptions) (retake.SweepReport, error)
+	// Scrub reads the structure of every checkpoint and a share of the bytes.
+	Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubReport, error)
+	// Size answers the bytes the store takes.
+	Size(ctx context.Context) (int64, error)
+	// Prove lets the stock engine's own scan read a stored tree and answers the
+	// address it computes, and by which program. ErrNotFound when there is no
+	// stock engine here.
+	Prove(ctx context.Context, files retake.Entry) (retake.ObjectID, string, error)
+}
+
+// SweepOptions bound the extra room a sweep may take; 0 lets the store choose.
+type SweepOptions struct {
+	Room int64
+}
