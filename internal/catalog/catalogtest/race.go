@@ -1,0 +1,94 @@
+package catalogtest
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/catalog"
+)
+
+const (
+	writers  = 8
+	perWrite = 12
+)
+
+// writersSideBySide: everything arrives, once, and every notice has its number.
+func writersSideBySide(t *testing.T, open Opener) {
+	c := open(t, "a")
+	var g errgroup.Group
+	for w := range writers {
+		g.Go(func() error {
+			for n := 1; n <= perWrite; n++ {
+				if err := c.Append(t.Context(), checkpoint(w, n)); err != nil {
+					return err
+				}
+				if got, err := c.Latest(t.Context(), workspaceID(w), 0); err != nil || got.Number != int64(n) {
+					return errors.Join(err, errors.New("a writer does not see its own row"))
+				}
+			}
+			return c.Bury(t.Context(), workspaceID(w), []retake.Tombstone{stone(checkpoint(w, 1))})
+		})
+	}
+	ok(t, g.Wait())
+	for w := range writers {
+		live, last, err := c.Counts(t.Context(), workspaceID(w))
+		ok(t, err)
+		same(t, "counts", []int64{live, last}, []int64{perWrite - 1, perWrite})
+	}
+	all, err := c.Pending(t.Context(), 0)
+	ok(t, err)
+	rising(t, all)
+	same(t, "number of notices", len(all), writers*(perWrite+1))
+}
+
+// raceForNumber: of several ids for one number, one wins.
+func raceForNumber(t *testing.T, open Opener) {
+	c := open(t, "a")
+	var won, lost atomic.Int64
+	var g errgroup.Group
+	for w := range writers {
+		g.Go(func() error {
+			cp := checkpoint(1, w+1)
+			cp.Number = 1
+			err := c.Append(t.Context(), cp)
+			switch {
+			case err == nil:
+				won.Add(1)
+			case errors.Is(err, catalog.ErrExists):
+				lost.Add(1)
+			default:
+				return err
+			}
+			return nil
+		})
+	}
+	ok(t, g.Wait())
+	same(t, "won and lost", []int64{won.Load(), lost.Load()}, []int64{1, writers - 1})
+	same(t, "number of notices", len(topics(t, c)), 1)
+}
+
+// raceToBury: append and bury of one checkpoint at once leave it buried.
+func raceToBury(t *testing.T, open Opener) {
+	c := open(t, "a")
+	cp := checkpoint(1, 1)
+	var g errgroup.Group
+	for range writers / 2 {
+		g.Go(func() error { return c.Append(t.Context(), cp) })
+		g.Go(func() error { return c.Bury(t.Context(), cp.Workspace, []retake.Tombstone{stone(cp)}) })
+	}
+	ok(t, g.Wait())
+	live, last, err := c.Counts(t.Context(), cp.Workspace)
+	ok(t, err)
+	same(t, "counts", []int64{live, last}, []int64{0, 1})
+	buried := 0
+	for _, topic := range topics(t, c) {
+		if topic == forgottenNotice(1001) {
+			buried++
+		}
+	}
+	same(t, "notices of the burial", buried, 1)
+}
