@@ -1,0 +1,132 @@
+package capture
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/retake-dev/retake/internal/fsx"
+)
+
+func stringReader(s string) io.Reader { return strings.NewReader(s) }
+
+// companions are the files that SQLite keeps beside a database. The shared
+// memory (-shm) is captured, but says nothing about stillness: readers write it.
+var companions = []string{"-wal", "-shm", "-journal"}
+
+const sharedMemory = "-shm"
+
+// databases finds the groups in a listing: each member's name maps to the
+// indexes of all, in rising order.
+func databases(names []string) map[string][]int {
+	var at map[string]int
+	var groups map[string][]int
+	for i, name := range names {
+		for _, c := range companions {
+			base, ok := strings.CutSuffix(name, c)
+			if !ok || base == "" {
+				continue
+			}
+			if at == nil {
+				at = make(map[string]int, len(names))
+				for j, n := range names {
+					at[n] = j
+				}
+			}
+			b, ok := at[base]
+			if !ok {
+				continue
+			}
+			if groups == nil {
+				groups = map[string][]int{}
+			}
+			if groups[base] == nil {
+				groups[base] = []int{b}
+			}
+			groups[base] = append(groups[base], i)
+		}
+	}
+	for base, members := range groups {
+		for _, i := range members {
+			if names[i] != base {
+				groups[names[i]] = members
+			}
+		}
+	}
+	return groups
+}
+
+// settleGroup takes the files of one database as a unit: all are looked at, read,
+// and looked at again; when one moved meanwhile the whole unit is read again, and
+// at last all of it is torn.
+func (v *visitor) settleGroup(ctx context.Context, names []string, members []int) error {
+	for try := 1; ; try++ {
+		gaps := v.gapCount()
+		still, err := v.groupOnce(ctx, names, members, try == tries)
+		if err != nil || still || try == tries {
+			return err
+		}
+		v.dropGaps(gaps, names, members)
+	}
+}
+
+func (v *visitor) groupOnce(ctx context.Context, names []string, members []int, last bool) (bool, error) {
+	before := make([]fsx.Info, len(members))
+	there := make([]bool, len(members))
+	for k, i := range members {
+		var err error
+		if before[k], there[k], err = v.look(i, names[i]); err != nil {
+			return false, err
+		}
+	}
+	for k, i := range members {
+		if !there[k] {
+			continue
+		}
+		if err := v.readMember(ctx, i, names[i], before[k]); err != nil {
+			return false, err
+		}
+	}
+	still := v.groupStill(names, members, before, there)
+	if !still && last {
+		v.tearGroup(names, members, there)
+	}
+	return still, nil
+}
+
+// groupStill looks at the members again.
+func (v *visitor) groupStill(names []string, members []int, before []fsx.Info, there []bool) bool {
+	for k, i := range members {
+		if !there[k] || strings.HasSuffix(names[i], sharedMemory) {
+			continue
+		}
+		st, err := v.dir.Lstat(names[i])
+		b := &before[k]
+		if err != nil || st.Ctime != b.Ctime || st.Mtime != b.Mtime || st.Ino != b.Ino || st.Size != b.Size {
+			return false
+		}
+	}
+	return true
+}
+
+func (v *visitor) tearGroup(names []string, members []int, there []bool) {
+	for k, i := range members {
+		if there[k] && v.state[i] == kept {
+			v.rows[i].unsettled = true
+			v.tornOnce(join(v.n.path, names[i]))
+		}
+	}
+}
+
+func (v *visitor) readMember(ctx context.Context, i int, name string, st fsx.Info) error {
+	path := join(v.n.path, name)
+	if st.Type == fsx.Directory {
+		return v.descend(ctx, i, name, path)
+	}
+	v.tick()
+	if b := v.before(name); b != nil && b.same(&st) {
+		v.rows[i], v.state[i] = *b, kept
+		return nil
+	}
+	return v.readOne(ctx, i, name, path, st)
+}

@@ -1,0 +1,270 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/ignore"
+)
+
+// node is one directory while it is being captured.
+type node struct {
+	path   string
+	depth  int
+	base   *record // what the index knows of it; nil when it is new
+	rules  ignore.Rules
+	info   fsx.Info
+	xattrs map[string][]byte
+	rows   []row
+	kids   map[string]*node
+	head   head
+	done   bool
+	held   bool // a row has other links: the group is known only at the end
+}
+
+// visit lists a directory, then settles every name in it.
+func (w *walker) visit(ctx context.Context, dir fsx.Dir, n *node) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	names, err := w.list(dir, n)
+	if err != nil {
+		return err
+	}
+	var old []row
+	if n.base != nil {
+		if old, err = n.base.decode(); err != nil {
+			return err
+		}
+	}
+	if w.o.Policy.GitIgnore {
+		n.rules = w.readIgnore(dir, n, names)
+	}
+	v := &visitor{walker: w, dir: dir, n: n, old: old, names: names,
+		kids: make([]*node, len(names)), rows: make([]row, len(names)), state: make([]settled, len(names))}
+	v.settleAll(ctx, names)
+	if err := w.failed(); err != nil {
+		return err
+	}
+	v.gather()
+	if err := v.tell(); err != nil {
+		return err
+	}
+	if w.sink == nil {
+		n.rows, n.kids, n.done = nil, nil, true
+		return nil
+	}
+	w.noteLinks(n)
+	return w.finish(ctx, n, old)
+}
+
+// listingError is about one directory; the capture goes on without it.
+type listingError struct {
+	path string
+	err  error
+}
+
+func (e *listingError) Error() string { return "list: " + e.err.Error() }
+func (e *listingError) Unwrap() error { return e.err }
+
+// list gives the names, sorted, and retries while the directory changes.
+func (w *walker) list(dir fsx.Dir, n *node) ([]string, error) {
+	for try := 1; ; try++ {
+		names, still, err := listOnce(dir, n)
+		if err != nil {
+			return nil, &listingError{n.path, err}
+		}
+		if still || try == tries {
+			if !still {
+				w.gap(n.path+"/", retake.ReasonMoving, "names changed while they were listed")
+			}
+			slices.Sort(names)
+			return names, nil
+		}
+	}
+}
+
+func listOnce(dir fsx.Dir, n *node) (names []string, still bool, err error) {
+	before, err := dir.Stat()
+	if err != nil {
+		return nil, false, err
+	}
+	if names, err = dir.Names(); err != nil {
+		return nil, false, err
+	}
+	if n.xattrs, err = dir.Xattrs(); err != nil {
+		return nil, false, err
+	}
+	n.info, err = dir.Stat()
+	return names, before.Ctime == n.info.Ctime && before.Mtime == n.info.Mtime, err
+}
+
+// settled says how a name ended.
+type settled uint8
+
+const (
+	vanished settled = iota // not there any more
+	kept                    // in the tree
+	gapped                  // there, and not in the tree; a gap says why
+)
+
+// visitor settles the names of one directory.
+type visitor struct {
+	*walker
+	dir   fsx.Dir
+	n     *node
+	names []string
+	old   []row
+	rows  []row
+	kids  []*node
+	state []settled
+}
+
+// settleAll goes through the names; files of one database are settled together.
+func (v *visitor) settleAll(ctx context.Context, names []string) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	groups := databases(names)
+	for i, name := range names {
+		if v.failed() != nil {
+			return
+		}
+		if members, ok := groups[name]; ok {
+			if members[0] == i { // the first member settles all
+				v.spread(&wg, func() error { return v.settleGroup(ctx, names, members) })
+			}
+			continue
+		}
+		if err := v.settle(ctx, &wg, i, name); err != nil {
+			v.fail(err)
+			return
+		}
+	}
+}
+
+// settle takes one name that is in no group.
+func (v *visitor) settle(ctx context.Context, wg *sync.WaitGroup, i int, name string) error {
+	st, ok, err := v.look(i, name)
+	if err != nil || !ok {
+		return err
+	}
+	path := join(v.n.path, name)
+	if st.Type == fsx.Directory {
+		v.spread(wg, func() error { return v.descend(ctx, i, name, path) })
+		return nil
+	}
+	v.tick()
+	if b := v.before(name); b != nil && b.same(&st) {
+		v.rows[i], v.state[i] = *b, kept
+		return nil
+	}
+	v.spread(wg, func() error { return v.readOne(ctx, i, name, path, st) })
+	return nil
+}
+
+// look stats a name and sorts out what is never captured.
+func (v *visitor) look(i int, name string) (fsx.Info, bool, error) {
+	path := join(v.n.path, name)
+	if v.n.path == "" && name == v.o.Marker {
+		v.state[i] = gapped
+		return fsx.Info{}, false, nil
+	}
+	v.state[i] = vanished
+	st, err := v.dir.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return st, false, nil
+	}
+	v.state[i] = gapped
+	if err != nil {
+		return st, false, v.unreadable(path, err)
+	}
+	isDir := st.Type == fsx.Directory
+	switch {
+	case v.excludes.Match(path, isDir):
+		v.gap(slash(path, isDir), retake.ReasonExcluded, "")
+	case v.o.Policy.GitIgnore && v.n.rules.Ignored(path, isDir):
+		v.gap(slash(path, isDir), retake.ReasonIgnored, "")
+	case st.Type == fsx.Device:
+		v.gap(path, retake.ReasonDevice, "")
+	case st.Dev != v.dev:
+		v.gap(slash(path, isDir), retake.ReasonMount, "")
+	case isDir && slices.Contains(v.o.Skip, Place{st.Dev, st.Ino}):
+		v.gap(path+"/", retake.ReasonStore, "")
+	default:
+		return st, true, nil
+	}
+	return st, false, nil
+}
+
+func slash(path string, isDir bool) string {
+	if isDir {
+		return path + "/"
+	}
+	return path
+}
+
+// unreadable makes a gap of what one path does, and an error of what ends the
+// whole capture: out of descriptors or memory, or stopped.
+func (v *visitor) unreadable(path string, err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, fsx.ErrCrashed) || fsx.Exhausted(err) {
+		return err
+	}
+	v.gap(path, retake.ReasonUnreadable, fsx.Cause(err))
+	return nil
+}
+
+func (v *visitor) before(name string) *row {
+	i, ok := slices.BinarySearchFunc(v.old, name, func(r row, n string) int { return strings.Compare(r.entry.Name, n) })
+	if !ok {
+		return nil
+	}
+	return &v.old[i]
+}
+
+// descend captures a sub-directory.
+func (v *visitor) descend(ctx context.Context, i int, name, path string) error {
+	switch {
+	case v.n.depth+1 > maxDepth:
+		v.gap(path+"/", retake.ReasonTooDeep, "")
+		return nil
+	case v.late():
+		v.gap(path+"/", retake.ReasonBudget, "")
+		return nil
+	}
+	d, err := v.dir.OpenDir(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fsx.ErrNotDir):
+		v.state[i] = vanished // or became something else since the look
+		v.gap(path, retake.ReasonMoving, "")
+		return nil
+	case errors.Is(err, fsx.ErrOtherMount):
+		v.gap(path+"/", retake.ReasonMount, "")
+		return nil
+	case err != nil:
+		return v.unreadable(path+"/", err)
+	}
+	kid := &node{path: path, depth: v.n.depth + 1, rules: v.n.rules}
+	if b := v.before(name); b != nil && b.entry.Kind == retake.KindDir {
+		kid.base = v.record(path)
+	}
+	err = errors.Join(v.visit(ctx, d, kid), d.Close())
+	var l *listingError
+	if errors.As(err, &l) && l.path == path {
+		return v.unreadable(path+"/", l.err)
+	}
+	if err != nil {
+		return err
+	}
+	v.rows[i] = row{entry: entryOf(name, &kid.info), ino: kid.info.Ino, nlink: 1, ctime: kid.info.Ctime}
+	if len(kid.xattrs) > 0 {
+		v.rows[i].entry.Extra = &retake.Extra{Xattrs: kid.xattrs}
+	}
+	v.kids[i], v.state[i] = kid, kept
+	return nil
+}
