@@ -1,0 +1,40 @@
+export GOFLAGS := -buildvcs=false
+
+.DEFAULT_GOAL := help
+.PHONY: help build test lint script verify ordeal bench sizes
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build the binary into ./retake
+	go build -o retake ./cmd/retake
+
+test: ## run all tests
+	go test ./... ./.ci/count
+
+lint: ## format, vet and lint
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }
+	go vet ./... ./.ci/count
+	golangci-lint run ./...
+
+script: ## run the command-line scripts
+	go test ./test/script/...
+
+verify: ## generated files are current, other systems build, the portable code passes
+	@before=$$(git diff | git hash-object --stdin); go generate ./... && \
+	test "$$before" = "$$(git diff | git hash-object --stdin)" || { echo "generated files were old; look at git diff"; exit 1; }
+	GOOS=darwin go build ./...
+	GOOS=windows go build ./...
+	go test -tags portable ./internal/fsx/... ./internal/capture/... ./test/script/...
+
+ordeal: ## the full reliability harness
+	go run ./test/ordeal -tier c
+
+bench: ## measure against the bars
+	go run ./bench
+
+sizes: ## lines per package, and the longest files
+	@find . -name '*.go' -not -path './.*' | xargs awk ' \
+		{ d = FILENAME; sub("/[^/]*$$", "", d); seen[d]; n[d (FILENAME ~ /_test.go$$/ ? " t" : " c")]++ } \
+		END { printf "%7s %7s\n", "code", "test"; for (d in seen) printf "%7d %7d  %s\n", n[d " c"], n[d " t"], d | "sort -k3" }'
+	@echo; find . -name '*.go' -not -path './.*' | xargs wc -l | grep -v ' total$$' | sort -rn | head -10

@@ -1,0 +1,47 @@
+// Command retake keeps a history of a workspace that people can read.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/assemble"
+	"github.com/retake-dev/retake/internal/cli"
+	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/config"
+)
+
+// version is set at build time.
+var version = "dev"
+
+func main() { os.Exit(Main()) }
+
+// Main wires the parts and runs one command.
+func Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	conf, err := config.Read()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "retake:", err)
+		return 1
+	}
+	settings, err := config.Load(conf.File)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "retake:", err)
+		return retake.AsError(err).Exit()
+	}
+	return cli.Run(ctx, os.Args[1:], cli.Deps{
+		Open: func(ctx context.Context) (retake.Service, error) {
+			return assemble.Solo(ctx, conf, settings, assemble.Options{})
+		},
+		Settings: settings,
+		In:       os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		InTTY: conf.InTTY, OutTTY: conf.OutTTY, ErrTTY: conf.ErrTTY,
+		Width: conf.Width, Color: conf.Color, ASCII: conf.ASCII,
+		Dir: conf.Dir, Home: conf.Home, Clock: clock.Wall, Version: version,
+	})
+}

@@ -1,0 +1,105 @@
+// Package assemble makes a Service of its parts: which store, which catalog, near
+// or far. It is the only place, beside tests, that names a driver.
+//
+// It may make the directories of a new store. It never decides a use case.
+package assemble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/catalog"
+	"github.com/retake-dev/retake/internal/catalog/sqlite"
+	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/config"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/store/kopiastore"
+)
+
+// Namespace of a service without tenants.
+const localNamespace = "local"
+
+// waitForWriter is how long a save waits for another one of the same workspace.
+const waitForWriter = 60 * time.Second
+
+// Options replace parts, for harnesses.
+type Options struct {
+	FS    fsx.FS
+	Clock clock.Clock
+}
+
+// Solo is the service in this process: disk and SQLite.
+func Solo(ctx context.Context, c config.Config, s *config.Settings, o Options) (*service.Service, error) {
+	if o.FS == nil {
+		o.FS = fsx.OS()
+	}
+	if o.Clock == nil {
+		o.Clock = clock.Wall
+	}
+	places, err := makePlaces(c.Data)
+	if err != nil {
+		return nil, err
+	}
+	cat, err := openCatalog(ctx, places.catalog, c.Boot == "", o.Clock)
+	if err != nil {
+		return nil, err
+	}
+	return service.New(service.Parts{
+		Catalog: cat,
+		OpenStore: func(ctx context.Context, create bool) (store.Store, error) {
+			return openStore(ctx, places, create, o)
+		},
+		FS: o.FS, Indexes: places.indexes, Data: c.Data, Clock: o.Clock, Boot: c.Boot, Home: c.Home,
+		Policy: s.Policy, Floor: s.Floor, Wait: waitForWriter,
+	}), nil
+}
+
+type places struct{ store, locks, indexes, catalog string }
+
+func makePlaces(data string) (places, error) {
+	p := places{
+		store: filepath.Join(data, "store"), locks: filepath.Join(data, "locks"),
+		indexes: filepath.Join(data, "index"), catalog: filepath.Join(data, "catalog.db"),
+	}
+	for _, d := range []string{p.store, p.locks, p.indexes} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return p, &retake.Error{Kind: retake.Away, What: "the directory of the store cannot be made", Safe: "Nothing was changed.", Hint: "put it elsewhere: RETAKE_HOME=DIR", Err: err}
+		}
+	}
+	return p, nil
+}
+
+// openCatalog opens the rows. A damaged file is put aside and begun anew: the
+// service fills it from the store before anything is read.
+func openCatalog(ctx context.Context, path string, durable bool, c clock.Clock) (catalog.Catalog, error) {
+	cat, err := sqlite.Open(ctx, path, localNamespace, sqlite.Options{Durable: durable})
+	if err == nil || !retake.IsKind(err, retake.Damaged) {
+		return cat, err
+	}
+	aside := fmt.Sprintf("%s.damaged-%d", path, c.Now().Unix())
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if rerr := os.Rename(path+suffix, aside+suffix); rerr != nil && !errors.Is(rerr, os.ErrNotExist) {
+			return nil, errors.Join(err, rerr)
+		}
+	}
+	return sqlite.Open(ctx, path, localNamespace, sqlite.Options{Durable: durable})
+}
+
+func openStore(ctx context.Context, p places, create bool, o Options) (store.Store, error) {
+	opts := kopiastore.Options{Dir: p.store, FS: o.FS, Locks: fsx.NewLocks(p.locks), Clock: o.Clock}
+	if create {
+		return kopiastore.Create(ctx, opts)
+	}
+	st, err := kopiastore.Open(ctx, opts)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, &retake.Error{Kind: retake.NotFound, What: "there is no store yet", Safe: "Nothing was changed.", Hint: "protect a directory: retake init"}
+	}
+	return st, err
+}

@@ -1,0 +1,32 @@
+package assemble_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/assemble"
+	"github.com/retake-dev/retake/internal/config"
+	"github.com/retake-dev/retake/internal/service/servicetest"
+)
+
+func TestSolo(t *testing.T) {
+	t.Parallel()
+	servicetest.Run(t, servicetest.Harness{Open: func(t *testing.T, home string) retake.Service {
+		c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run"}
+		set, err := config.Load(filepath.Join(home, "config.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := assemble.Solo(t.Context(), c, set, assemble.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}, Copy: func(t *testing.T, from, to string) {
+		if out, err := exec.Command("cp", "-a", from, to).CombinedOutput(); err != nil {
+			t.Fatalf("cp -a: %v: %s", err, out)
+		}
+	}})
+}

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+// canAsk reports whether there is a person to ask.
+func (f *face) canAsk() bool { return f.InTTY && f.ErrTTY && !f.noInput }
+
+// ask puts a question whose default is no.
+func (f *face) ask(ctx context.Context, question string) (bool, error) {
+	fmt.Fprintf(f.Err, "%s  [y/N] ", question)
+	type reply struct {
+		text string
+		err  error
+	}
+	replies := make(chan reply, 1)
+	go func() {
+		text, err := readLine(f.In)
+		replies <- reply{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(f.Err)
+		return false, ctx.Err()
+	case r := <-replies:
+		if r.err != nil && !errors.Is(r.err, io.EOF) {
+			return false, fmt.Errorf("read answer: %w", r.err)
+		}
+		switch strings.ToLower(strings.TrimSpace(r.text)) {
+		case "y", "yes":
+			return true, nil
+		}
+		return false, nil
+	}
+}
+
+// readLine reads byte by byte: what follows the line belongs to the next question.
+func readLine(r io.Reader) (string, error) {
+	var b strings.Builder
+	in := bufio.NewReaderSize(onebyte{r}, 16)
+	for {
+		c, err := in.ReadByte()
+		if err != nil || c == '\n' {
+			return b.String(), err
+		}
+		b.WriteByte(c)
+	}
+}
+
+type onebyte struct{ io.Reader }
+
+func (o onebyte) Read(p []byte) (int, error) { return o.Reader.Read(p[:1]) }
+
+// progress rewrites one line of a terminal, at most ten times a second.
+type progress struct {
+	f    *face
+	word string
+	mu   sync.Mutex
+	last time.Time // guarded by mu
+	used bool      // guarded by mu
+}
+
+const progressEvery = 100 * time.Millisecond
+
+// progress answers nil when nobody looks; a nil *progress does nothing.
+func (f *face) progress(word string) *progress {
+	if !f.ErrTTY || f.json {
+		return nil
+	}
+	return &progress{f: f, word: word}
+}
+
+// tell is what the service calls, or nil.
+func (p *progress) tell() func(retake.Progress) {
+	if p == nil {
+		return nil
+	}
+	return p.show
+}
+
+func (p *progress) show(at retake.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.f.Clock.Now()
+	if p.used && now.Sub(p.last) < progressEvery {
+		return
+	}
+	p.last, p.used = now, true
+	fmt.Fprintf(p.f.Err, "\r\x1b[K%s", renderProgress(p.f.talk(), p.word, at))
+}
+
+// done wipes the line.
+func (p *progress) done() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.used {
+		fmt.Fprint(p.f.Err, "\r\x1b[K")
+		p.used = false
+	}
+}
+
+const barColumns = 28
+
+func renderProgress(l look, word string, at retake.Progress) string {
+	line := "  " + l.yellow(l.g.Wait) + " " + l.bold(screen.Pad(word, 13))
+	counts := files(at.Files) + "   " + screen.Bytes(at.Bytes)
+	if at.Total <= 0 {
+		return line + counts
+	}
+	share := min(float64(at.Files)/float64(at.Total), 1)
+	full := int(share * barColumns)
+	bar := l.green(strings.Repeat(l.g.Fill, full)) + l.dim(strings.Repeat(l.rest(), barColumns-full))
+	return line + fmt.Sprintf("%s %3.0f %%   %s", bar, share*100, counts)
+}
+
+// rest is the empty part of a bar, which must differ without color too.
+func (l look) rest() string {
+	if l.ascii {
+		return "."
+	}
+	return "─"
+}

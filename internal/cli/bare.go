@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+)
+
+// bare is `retake` alone: the timeline inside a workspace, outside the list.
+type bare struct{ *face }
+
+func (c *bare) run(cmd *cobra.Command, _ []string) error {
+	ctx := cmd.Context()
+	s, ws, err := c.here(ctx)
+	if err == nil {
+		return (&logCmd{face: c.face}).show(ctx, s, ws)
+	}
+	// A directory that is not there is a mistake, not a place outside.
+	if s == nil || !retake.IsKind(err, retake.NotFound) || errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	all, err := s.Workspaces(ctx)
+	if err != nil {
+		return err
+	}
+	return c.listWorkspaces(all, func(l look) string {
+		if len(all) == 0 {
+			return firstRun(l)
+		}
+		return l.path(c.workdir()) + " is not in a protected workspace. These are:\n\n" + renderWorkspaces(l, all)
+	})
+}
+
+// firstRun is what a person reads before anything is protected.
+func firstRun(l look) string {
+	return strings.Join([]string{
+		"No directory is protected yet.",
+		"",
+		"Retake keeps moments of a project, tells you what really changed between them,",
+		"and shows every file as it was.",
+		"",
+		"  " + l.bold("cd your-project && retake init") + "     looks first; asks when something is unusual",
+		"",
+		"Your files were not touched. No account, no network: all it keeps stays here.",
+		"",
+	}, "\n")
+}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+// told is an error whose report is already on Out.
+type told struct{ error }
+
+func (t told) Unwrap() error { return t.error }
+
+type rebuildAnswer struct {
+	V int `json:"v"`
+	retake.RebuildReport
+}
+
+func (f *face) rebuildCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "rebuild", Short: "make the catalog again from the store alone", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := f.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			r, err := s.Rebuild(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return f.emit(rebuildAnswer{1, r}, func(l look) string {
+				return fmt.Sprintf("%s The catalog was made again from the store: %s, %s, %s, %s.\n", l.green(l.g.Yes),
+					number(r.Workspaces, "workspace", "workspaces"), moments(r.Checkpoints),
+					number(r.Pins, "pin", "pins"), number(r.Tombstones, "tombstone", "tombstones"))
+			})
+		},
+	}
+}
+
+type scrubCmd struct {
+	*face
+	share float64
+	all   bool
+}
+
+type scrubAnswer struct {
+	V int `json:"v"`
+	retake.ScrubReport
+}
+
+func (f *face) scrubCommand() *cobra.Command {
+	c := &scrubCmd{face: f}
+	cmd := &cobra.Command{Use: "scrub", Short: "read the store back and compare", Args: between(0, 0), RunE: c.run}
+	cmd.Flags().Float64Var(&c.share, "share", 0.1, "the `PART` of all file bytes to read, from 0 to 1")
+	cmd.Flags().BoolVar(&c.all, "all", false, "read every byte")
+	return cmd
+}
+
+func (c *scrubCmd) run(cmd *cobra.Command, _ []string) error {
+	if c.all && cmd.Flags().Changed("share") {
+		return usage(helpHint(cmd), "It is --share or --all, not both.")
+	}
+	if c.all {
+		c.share = 1
+	}
+	if !(c.share >= 0 && c.share <= 1) {
+		return usage(helpHint(cmd), "The share lies between 0 and 1.")
+	}
+	s, err := c.open(cmd.Context())
+	if err != nil {
+		return err
+	}
+	p := c.progress("scrub")
+	r, err := s.Scrub(cmd.Context(), retake.ScrubQuery{Share: c.share, Progress: p.tell()})
+	p.done()
+	if err != nil {
+		return err
+	}
+	if r.Failed == nil {
+		r.Failed = []string{}
+	}
+	if err := c.emit(scrubAnswer{1, r}, func(l look) string { return renderScrub(l, r) }); err != nil {
+		return err
+	}
+	return scrubbed(r)
+}
+
+// scrubbed is the error of a report that found damage.
+func scrubbed(r retake.ScrubReport) error {
+	if len(r.Failed) == 0 {
+		return nil
+	}
+	return told{&retake.Error{
+		Kind: retake.Damaged, What: number(int64(len(r.Failed)), "object", "objects") + " of the store cannot be read back",
+		Safe: "Nothing was changed. What is listed above is damaged, the rest is whole.",
+	}}
+}
+
+func orNone(n int) string {
+	if n == 0 {
+		return "none"
+	}
+	return screen.Count(int64(n))
+}
+
+func renderScrub(l look, r retake.ScrubReport) string {
+	sign := l.green(l.g.Yes)
+	if len(r.Failed) > 0 {
+		sign = l.red(l.g.No)
+	}
+	out := fmt.Sprintf("%s %s, %s, %s read, %s failed\n", sign, moments(r.Checkpoints), number(r.Objects, "object", "objects"),
+		screen.Bytes(r.Bytes), orNone(len(r.Failed)))
+	for _, f := range r.Failed {
+		out += "  " + l.red(screen.Escape(f)) + "\n"
+	}
+	return out
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+)
+
+type catAnswer struct {
+	V     int    `json:"v"`
+	Entry entry  `json:"entry"`
+	Bytes []byte `json:"bytes"`
+}
+
+func (f *face) catCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "cat REF PATH", Short: "a file as it was", Args: between(2, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, ws, err := f.here(cmd.Context())
+			if err != nil {
+				return err
+			}
+			path, err := f.inside(ws, args[1])
+			if err != nil {
+				return err
+			}
+			in, e, err := s.Open(cmd.Context(), ws.ID, args[0], path)
+			if err != nil {
+				return err
+			}
+			err = f.copyOut(in, e)
+			if shut := in.Close(); err == nil {
+				err = shut
+			}
+			return err
+		},
+	}
+}
+
+// copyOut gives the bytes as they are, except to a terminal, which would obey them.
+func (f *face) copyOut(in io.Reader, e retake.Entry) error {
+	switch {
+	case f.json:
+		all, err := io.ReadAll(in)
+		if err != nil {
+			return fmt.Errorf("read file: %w", err)
+		}
+		return f.writeJSON(catAnswer{1, entry{e, odd(e.Name)}, all})
+	case f.OutTTY:
+		return showBytes(f.Out, in)
+	}
+	if _, err := io.Copy(f.Out, in); err != nil {
+		return fmt.Errorf("copy file: %w", err)
+	}
+	return nil
+}
+
+// showBytes writes text with everything escaped but newlines and tabs.
+func showBytes(out io.Writer, in io.Reader) error {
+	const chunk = 64 << 10
+	r, w := bufio.NewReaderSize(in, chunk), bufio.NewWriter(out)
+	carry := ""
+	for {
+		part, err := r.ReadSlice('\n')
+		text := carry + string(part)
+		carry = ""
+		if errors.Is(err, bufio.ErrBufferFull) {
+			text, carry = cutRune(text)
+		}
+		line, whole := strings.CutSuffix(text, "\n")
+		fmt.Fprint(w, lineText(line))
+		if whole {
+			fmt.Fprintln(w)
+		}
+		if errors.Is(err, io.EOF) {
+			return flush(w)
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return fmt.Errorf("read file: %w", err)
+		}
+	}
+}
+
+// cutRune keeps back the bytes of a character that is not complete yet.
+func cutRune(s string) (head, rest string) {
+	for i := len(s) - 1; i >= 0 && i >= len(s)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(s[i]) {
+			if utf8.FullRuneInString(s[i:]) {
+				return s, ""
+			}
+			return s[:i], s[i:]
+		}
+	}
+	return s, ""
+}

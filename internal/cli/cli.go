@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/clock"
+)
+
+// Deps is all that the face touches.
+type Deps struct {
+	Open     func(context.Context) (retake.Service, error) // called at most once, on first use
+	Settings Settings
+
+	In                    io.Reader
+	Out, Err              io.Writer
+	InTTY, OutTTY, ErrTTY bool
+	Width                 int  // columns of the terminal
+	Color                 bool // what the environment asks for; flags go before it
+	ASCII                 bool
+
+	Dir     string // the working directory
+	Home    string // shown as ~
+	Clock   clock.Clock
+	Version string
+}
+
+// Settings is the user's configuration, as `retake config` shows and changes it.
+type Settings interface {
+	List() []retake.Setting
+	Value(key string) (string, error)
+	Set(key, value string) error
+	Unset(key string) error
+}
+
+// Run runs one command and answers the exit code.
+func Run(ctx context.Context, args []string, d Deps) int {
+	f := newFace(d)
+	// A mistake in the flags must already know in which form to answer.
+	f.json = slices.Contains(beforeDashes(args), "--json")
+	root := f.root()
+	if args == nil {
+		args = []string{} // nil would mean the arguments of the process
+	}
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if shut := f.close(); shut != nil && err == nil {
+		err = shut
+	}
+	var known *retake.Error
+	if !f.started && err != nil && !errors.As(err, &known) {
+		err = usage("all commands: retake help --all", "%s", err)
+	}
+	if err != nil {
+		return f.trouble(err)
+	}
+	return 0
+}
+
+// beforeDashes are the arguments before the first "--".
+func beforeDashes(args []string) []string {
+	if i := slices.Index(args, "--"); i >= 0 {
+		return args[:i]
+	}
+	return args
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+type doctorCmd struct {
+	*face
+	prove bool
+}
+
+type doctorAnswer struct {
+	V      int                `json:"v"`
+	Status retake.Status      `json:"status"`
+	Scrub  retake.ScrubReport `json:"scrub"`
+}
+
+type proofAnswer struct {
+	V int `json:"v"`
+	retake.Proof
+}
+
+func (f *face) doctorCommand() *cobra.Command {
+	c := &doctorCmd{face: f}
+	cmd := &cobra.Command{
+		Use: "doctor [REF]", Short: "check the store; --prove: against the stock engine", Args: between(0, 1), RunE: c.run,
+	}
+	cmd.Flags().BoolVar(&c.prove, "prove", false, "let the stock engine compute the tree id of REF too")
+	return cmd
+}
+
+func (c *doctorCmd) run(cmd *cobra.Command, args []string) error {
+	ctx := cmd.Context()
+	if len(args) == 1 && !c.prove {
+		return usage(helpHint(cmd), "A moment is named only together with --prove.")
+	}
+	s, ws, err := c.here(ctx)
+	if err != nil {
+		return err
+	}
+	if c.prove {
+		ref := "latest"
+		if len(args) == 1 {
+			ref = args[0]
+		}
+		p, err := s.Prove(ctx, ws.ID, ref)
+		if err != nil {
+			return err
+		}
+		return c.proof(p)
+	}
+	st, err := s.Status(ctx, ws.ID)
+	if err != nil {
+		return err
+	}
+	r, err := s.Scrub(ctx, retake.ScrubQuery{})
+	if err != nil {
+		return err
+	}
+	if r.Failed == nil {
+		r.Failed = []string{}
+	}
+	if err := c.emit(doctorAnswer{1, st, r}, func(l look) string { return renderStatus(l, st) + "\n" + renderScrub(l, r) }); err != nil {
+		return err
+	}
+	return scrubbed(r)
+}
+
+func (c *doctorCmd) proof(p retake.Proof) error {
+	if p.Special == nil {
+		p.Special = []string{}
+	}
+	if err := c.emit(proofAnswer{1, p}, func(l look) string { return renderProof(l, p) }); err != nil {
+		return err
+	}
+	// What the stock format cannot express explains a difference.
+	if p.Equal || len(p.Special) > 0 {
+		return nil
+	}
+	return told{&retake.Error{
+		Kind: retake.Damaged, What: fmt.Sprintf("the two tree ids of %d differ", p.Checkpoint.Number), Safe: nothingChanged,
+		Hint: "what differs: retake diff     read the store back: retake scrub --all",
+	}}
+}
+
+func renderProof(l look, p retake.Proof) string {
+	var b strings.Builder
+	text, _ := title(p.Checkpoint)
+	fmt.Fprintf(&b, "%s  %s  %s\n\n", l.bold(fmt.Sprint(p.Checkpoint.Number)), l.clock(p.Checkpoint.Time), l.g.Cut(text, max(l.width-20, 20)))
+	fmt.Fprintf(&b, "  %s%s\n", screen.Pad("ours", 8), screen.Escape(string(p.Ours)))
+	fmt.Fprintf(&b, "  %s%s  %s\n\n", screen.Pad("stock", 8), screen.Escape(string(p.Stock)), l.dim("by "+screen.Escape(p.By)))
+	switch {
+	case p.Equal:
+		fmt.Fprintf(&b, "%s Equal: both programs see the same tree.\n", l.green(l.g.Yes))
+	case len(p.Special) > 0:
+		fmt.Fprintf(&b, "%s Not equal, and the entries below explain it.\n", l.cyan("!"))
+	default:
+		fmt.Fprintf(&b, "%s Not equal.\n", l.red(l.g.No))
+	}
+	if len(p.Special) > 0 {
+		fmt.Fprintf(&b, "\n%s that the stock format cannot express:\n", number(int64(len(p.Special)), "entry", "entries"))
+		for _, s := range p.Special {
+			fmt.Fprintf(&b, "  %s\n", screen.Escape(s))
+		}
+	}
+	return b.String()
+}

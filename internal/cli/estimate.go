@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+type estimateAnswer struct {
+	V int `json:"v"`
+	retake.Estimate
+}
+
+func (f *face) estimateCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "estimate [DIR]", Short: "look at a directory without touching it", Args: between(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			dir := f.workdir()
+			if len(args) == 1 {
+				dir = f.below(args[0])
+			}
+			e, err := s.Estimate(cmd.Context(), dir)
+			if err != nil {
+				return err
+			}
+			if e.Danger == nil {
+				e.Danger = []retake.Danger{}
+			}
+			if e.Gaps == nil {
+				e.Gaps = []retake.Gap{}
+			}
+			return f.emit(estimateAnswer{1, e}, func(l look) string { return renderLooked(l, e) + renderDangers(l, e.Danger) })
+		},
+	}
+}
+
+// renderLooked tells what protecting a directory would mean.
+func renderLooked(l look, e retake.Estimate) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n", l.bold(l.path(e.Root)))
+	heavy := ""
+	if e.Heaviest != "" && e.Share > 0 {
+		heavy = fmt.Sprintf("%s is %.0f %% of them", screen.Escape(e.Heaviest), e.Share*100)
+	}
+	found := l.facts(files(e.Files)+", "+screen.Bytes(e.Bytes), heavy)
+	fmt.Fprintf(&b, "  %s %s%s\n", l.green(l.g.Yes), screen.Pad("looked", 13), found)
+	indent := strings.Repeat(" ", 15+screen.Width(l.g.Yes)+1)
+	if len(e.Gaps) == 0 {
+		fmt.Fprintf(&b, "%s%s\n", indent, l.dim("no other mounts, nothing unreadable"))
+	}
+	b.WriteString(gapLines(l, e.Gaps, indent))
+	fmt.Fprintf(&b, "  %s %sat most %s now%s%s free, %s must stay free\n", l.green(l.g.Yes), screen.Pad("estimate", 13),
+		screen.Bytes(e.Bytes), l.sep(), screen.Bytes(e.Free), screen.Bytes(e.Floor))
+	return b.String()
+}
+
+func renderDangers(l look, dangers []retake.Danger) string {
+	var b strings.Builder
+	for _, d := range dangers {
+		fmt.Fprintf(&b, "  %s %s%s\n", l.yellow("!"), screen.Pad(screen.Escape(d.Class), 12+screen.Width(l.g.Yes)), sentence(screen.Escape(d.Text)))
+	}
+	return b.String()
+}

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+// face holds the flags that every command has, and the service once it is open.
+type face struct {
+	Deps
+	dir      string // -C
+	json     bool
+	noInput  bool
+	yes      bool
+	colored  bool
+	plain    bool // --no-color
+	asciiOut bool
+
+	service retake.Service
+	started bool // the arguments made sense
+}
+
+func newFace(d Deps) *face {
+	if d.Width <= 0 {
+		d.Width = 80
+	}
+	return &face{Deps: d}
+}
+
+func (f *face) lookFor(tty bool) look {
+	l := look{g: screen.Unicode, width: f.Width, now: f.Clock.Now(), home: f.Home, ascii: f.ASCII || f.asciiOut}
+	l.paint = paint((f.Color && tty || f.colored) && !f.plain)
+	if l.ascii {
+		l.g = screen.ASCII
+	}
+	return l
+}
+
+func (f *face) out() look  { return f.lookFor(f.OutTTY) }
+func (f *face) talk() look { return f.lookFor(f.ErrTTY) }
+
+// open gives the service; the first call opens it.
+func (f *face) open(ctx context.Context) (retake.Service, error) {
+	if f.service == nil {
+		s, err := f.Open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		f.service = s
+	}
+	return f.service, nil
+}
+
+func (f *face) close() error {
+	if f.service == nil {
+		return nil
+	}
+	return f.service.Close()
+}
+
+// workdir is where the command works: the working directory, moved by -C.
+func (f *face) workdir() string { return f.at(f.dir) }
+
+func (f *face) at(dir string) string {
+	if filepath.IsAbs(dir) {
+		return filepath.Clean(dir)
+	}
+	return filepath.Join(f.Dir, dir)
+}
+
+// here opens the service and finds the workspace of the working directory.
+func (f *face) here(ctx context.Context) (retake.Service, retake.Workspace, error) {
+	s, err := f.open(ctx)
+	if err != nil {
+		return nil, retake.Workspace{}, err
+	}
+	ws, err := s.Locate(ctx, f.workdir())
+	return s, ws, err
+}
+
+// inside turns a path as typed into one below the root of ws. Directories are
+// resolved, the last name is not: it may be a link that is meant itself.
+func (f *face) inside(ws retake.Workspace, path string) (string, error) {
+	full := path
+	if !filepath.IsAbs(path) {
+		full = filepath.Join(resolved(f.workdir()), path)
+	}
+	for _, root := range []string{ws.Root, resolved(ws.Root)} {
+		rel, err := filepath.Rel(root, full)
+		if err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			if rel == "." {
+				return "", nil
+			}
+			return filepath.ToSlash(rel), nil
+		}
+	}
+	return "", &retake.Error{
+		Kind: retake.Invalid,
+		What: fmt.Sprintf("the path %s is not in the workspace %s", path, ws.Name),
+		Hint: "its root: " + ws.Root,
+	}
+}
+
+// insideAll does so for several; the root among them means everything, and so
+// does none at all.
+func (f *face) insideAll(ws retake.Workspace, typed []string) ([]string, error) {
+	var out []string
+	for _, t := range typed {
+		p, err := f.inside(ws, t)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	if slices.Contains(out, "") {
+		return nil, nil
+	}
+	return out, nil
+}
+
+func resolved(dir string) string {
+	if r, err := filepath.EvalSymlinks(dir); err == nil {
+		return r
+	}
+	return dir
+}
+
+// emit writes the answer: as JSON, or as the text that draw makes of it.
+func (f *face) emit(value any, draw func(l look) string) error {
+	if f.json {
+		return f.writeJSON(value)
+	}
+	if _, err := io.WriteString(f.Out, draw(f.out())); err != nil {
+		return fmt.Errorf("write answer: %w", err)
+	}
+	return nil
+}
+
+func (f *face) writeJSON(value any) error {
+	enc := json.NewEncoder(f.Out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return fmt.Errorf("write answer: %w", err)
+	}
+	return nil
+}
+
+// hint tells a person what to do next, label and command by turns. A program
+// that reads us gets none.
+func (f *face) hint(pairs ...string) {
+	if !f.ErrTTY || f.json {
+		return
+	}
+	fmt.Fprintf(f.Err, "\n%s\n", f.talk().pairs(pairs))
+}
+
+func (l look) pairs(pairs []string) string {
+	var items []string
+	for i := 0; i+1 < len(pairs); i += 2 {
+		items = append(items, l.dim(pairs[i]+":")+" "+pairs[i+1])
+	}
+	return strings.Join(items, "     ")
+}
+
+// warn tells what went wrong beside a success.
+func (f *face) warn(ws []retake.Warning) {
+	if f.json {
+		return
+	}
+	for _, w := range ws {
+		fmt.Fprintf(f.Err, "%s %s\n", f.talk().yellow("!"), screen.Escape(w.Text))
+	}
+}
+
+// below gives a directory as typed, seen from the working directory.
+func (f *face) below(dir string) string {
+	if filepath.IsAbs(dir) {
+		return filepath.Clean(dir)
+	}
+	return filepath.Join(f.workdir(), dir)
+}

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+type initCmd struct {
+	*face
+	name        string
+	accept      []string
+	copy, moved bool
+}
+
+func (f *face) initCommand() *cobra.Command {
+	c := &initCmd{face: f}
+	cmd := &cobra.Command{Use: "init [DIR]", Short: "protect a directory: look first, then capture it", Args: between(0, 1), RunE: c.run}
+	cmd.Flags().StringVar(&c.name, "name", "", "call the workspace `NAME`; else as the directory")
+	cmd.Flags().StringSliceVar(&c.accept, "accept", nil, "consent to a `CLASS` of danger: home, system, giant")
+	cmd.Flags().BoolVar(&c.copy, "copy", false, "the directory is a copy of a protected one, and gets a timeline of its own")
+	cmd.Flags().BoolVar(&c.moved, "moved", false, "the directory is a protected one that was moved, and goes on")
+	return cmd
+}
+
+func (c *initCmd) run(cmd *cobra.Command, args []string) error {
+	ctx := cmd.Context()
+	if c.copy && c.moved {
+		return usage(helpHint(cmd), "A directory is a copy or it was moved, not both.")
+	}
+	req := retake.InitRequest{Dir: c.workdir(), Name: c.name, Mark: retake.MarkAsk}
+	if len(args) == 1 {
+		req.Dir = c.below(args[0])
+	}
+	switch {
+	case c.copy:
+		req.Mark = retake.MarkCopy
+	case c.moved:
+		req.Mark = retake.MarkMoved
+	}
+	s, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	look, err := s.Estimate(ctx, req.Dir)
+	if err != nil {
+		return err
+	}
+	if !c.json {
+		fmt.Fprint(c.Out, renderLooked(c.out(), look))
+	}
+	if req.Accept, err = c.consent(ctx, look.Danger); err != nil {
+		return err
+	}
+	return c.capture(ctx, s, req)
+}
+
+func (c *initCmd) capture(ctx context.Context, s retake.Service, req retake.InitRequest) error {
+	if c.ErrTTY && !c.json {
+		fmt.Fprintf(c.Err, "  %s\n", c.talk().dim("Your files stay as they are, and nothing leaves this machine."))
+	}
+	p := c.progress("capture")
+	req.Progress = p.tell()
+	began := c.Clock.Now()
+	res, err := s.Init(ctx, req)
+	took := c.Clock.Now().Sub(began)
+	p.done()
+	if err != nil {
+		return err
+	}
+	if res.Warnings == nil {
+		res.Warnings = []retake.Warning{}
+	}
+	c.warn(res.Warnings)
+	err = c.emit(saveAnswer{1, res}, func(l look) string { return renderCaptured(l, res.Checkpoint, took) })
+	c.hint("the timeline", "retake", "a moment by hand", "retake save \"what it is\"")
+	return err
+}
+
+// consent collects the classes of danger that were agreed to, by flag or by
+// answer. --yes agrees to none of them.
+func (c *initCmd) consent(ctx context.Context, dangers []retake.Danger) ([]string, error) {
+	accepted := slices.Clone(c.accept)
+	var missing []retake.Danger
+	for _, d := range dangers {
+		if !slices.Contains(accepted, d.Class) {
+			missing = append(missing, d)
+		}
+	}
+	if len(missing) > 0 && (!c.canAsk() || c.yes) {
+		return nil, refusal(missing, accepted)
+	}
+	for i, d := range missing {
+		ok, err := c.ask(ctx, fmt.Sprintf("%d of %d  %s: %s Protect it all the same?", i+1, len(missing), c.talk().yellow(d.Class), sentence(screen.Escape(d.Text))))
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, errLeft
+		}
+		accepted = append(accepted, d.Class)
+	}
+	return accepted, nil
+}
+
+func refusal(missing []retake.Danger, accepted []string) error {
+	var texts []string
+	for _, d := range missing {
+		texts = append(texts, sentence(d.Text))
+		accepted = append(accepted, d.Class)
+	}
+	return &retake.Error{
+		Kind: retake.Denied, What: strings.Join(texts, " "), Safe: nothingChanged,
+		Hint: "look: retake estimate     or say so: retake init --accept " + strings.Join(accepted, ","),
+	}
+}
+
+func renderCaptured(l look, c retake.Checkpoint, took time.Duration) string {
+	var b strings.Builder
+	text, _ := title(c)
+	fmt.Fprintf(&b, "  %s %smoment %d, %s%s%s, %s in %s, %s\n", l.green(l.g.Yes), screen.Pad("captured", 13), c.Number, text, l.sep(),
+		grade(l, c.Coverage.Grade), files(c.Files), screen.Took(took), screen.Bytes(c.NewBytes))
+	b.WriteString(gapLines(l, c.Coverage.Gaps, strings.Repeat(" ", 16+screen.Width(l.g.Yes))))
+	fmt.Fprintf(&b, "\n%s %s\n", l.green(l.g.Point), l.bold("Protected."))
+	return b.String()
+}

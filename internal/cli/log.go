@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+const (
+	logDefault = 50
+	logPage    = 500
+)
+
+type logCmd struct {
+	*face
+	since string
+	limit int
+}
+
+type logAnswer struct {
+	V int `json:"v"`
+	retake.Timeline
+}
+
+func (f *face) logCommand() *cobra.Command {
+	c := &logCmd{face: f}
+	cmd := &cobra.Command{
+		Use: "log", Short: "the timeline, newest on top", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, ws, err := f.here(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return c.show(cmd.Context(), s, ws)
+		},
+	}
+	cmd.Flags().StringVar(&c.since, "since", "", "only moments after `TIME`: 2h, 3d, 10:27, 2026-11-03")
+	cmd.Flags().IntVarP(&c.limit, "limit", "n", 0, "at most `N` moments; without it 50 as text, all as JSON")
+	return cmd
+}
+
+func (c *logCmd) show(ctx context.Context, s retake.Service, ws retake.Workspace) error {
+	q := retake.LogQuery{Workspace: ws.ID}
+	if c.since != "" {
+		t, err := c.sinceTime()
+		if err != nil {
+			return err
+		}
+		q.Since = t
+	}
+	if c.limit < 0 {
+		return usage("", "The limit is a number of moments, not %d.", c.limit)
+	}
+	limit := c.limit
+	if limit == 0 && !c.json {
+		limit = logDefault
+	}
+	t, err := pages(ctx, s, q, limit)
+	if err != nil {
+		return err
+	}
+	err = c.emit(logAnswer{1, t}, func(l look) string { return c.text(l, t) })
+	if err == nil && len(t.Checkpoints) > 0 {
+		n := t.Checkpoints[0].Number
+		c.hint("look", fmt.Sprintf("retake show %d", n), "lines", fmt.Sprintf("retake diff %d", n), "since then", "retake diff")
+	}
+	return err
+}
+
+// text draws the timeline and tells how much of it is not shown.
+func (c *logCmd) text(l look, t retake.Timeline) string {
+	newest := int64(0)
+	if len(t.Checkpoints) > 0 {
+		newest = t.Checkpoints[0].Number
+	}
+	out := renderTimeline(l, t, newest)
+	if more := t.Total - int64(len(t.Checkpoints)); more > 0 && c.since == "" {
+		out += l.dim(fmt.Sprintf("%s %s more, older: retake log --limit %d", l.g.Dots, screen.Count(more), t.Total)) + "\n"
+	}
+	return out
+}
+
+func (c *logCmd) sinceTime() (time.Time, error) {
+	now := c.Clock.Now()
+	if d, ok := retake.ParseAge(c.since); ok {
+		return now.Add(-d), nil
+	}
+	ref, err := retake.ParseRef(c.since, now)
+	if err != nil || ref.Form != retake.RefTime {
+		return time.Time{}, usage("for example: --since 2h     --since 10:27     --since 2026-11-03", "%s is not a time.", "--since "+c.since)
+	}
+	// As a ref such a time means the end of its minute or day; here it is the start.
+	if day, err := time.ParseInLocation("2006-01-02", c.since, now.Location()); err == nil {
+		return day, nil
+	}
+	return ref.Time.Truncate(time.Minute), nil
+}
+
+// pages reads until the limit, or to the end when limit is 0.
+func pages(ctx context.Context, s retake.Service, q retake.LogQuery, limit int) (retake.Timeline, error) {
+	out := retake.Timeline{Checkpoints: []retake.Checkpoint{}, Pins: []retake.Pin{}}
+	for {
+		q.Limit = logPage
+		if limit > 0 {
+			q.Limit = min(logPage, limit-len(out.Checkpoints))
+		}
+		t, err := s.Log(ctx, q)
+		if err != nil {
+			return out, err
+		}
+		out.Workspace, out.Total = t.Workspace, t.Total
+		out.Checkpoints = append(out.Checkpoints, t.Checkpoints...)
+		if t.Pins != nil {
+			out.Pins = t.Pins
+		}
+		if len(t.Checkpoints) == 0 || limit > 0 && len(out.Checkpoints) >= limit {
+			return out, nil
+		}
+		q.Before = t.Checkpoints[len(t.Checkpoints)-1].Number
+		if q.Before <= 1 {
+			return out, nil
+		}
+	}
+}

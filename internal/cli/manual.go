@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// exitCode is part of the contract with scripts.
+type exitCode struct {
+	Code  int    `json:"code"`
+	Kind  string `json:"kind"`
+	Means string `json:"means"`
+}
+
+var exitCodes = []exitCode{
+	{0, "", "done"},
+	{1, "internal", "our fault"},
+	{2, "invalid", "the request makes no sense"},
+	{3, "not-found", "there is no such thing"},
+	{4, "exists", "it is there already"},
+	{5, "moved", "the world changed meanwhile"},
+	{6, "denied", "not without consent"},
+	{8, "limit", "a limit is reached"},
+	{9, "damaged", "stored bytes do not match"},
+	{10, "away", "memory cannot be reached"},
+	{11, "busy", "something else is at work"},
+	{12, "partly", "done in part"},
+	{130, "canceled", "interrupted"},
+}
+
+// handbook is the help for programs.
+type handbook struct {
+	V        int          `json:"v"`
+	Commands []manualPage `json:"commands"`
+	Flags    []manualFlag `json:"flags"` // of every command
+	Exits    []exitCode   `json:"exit_codes"`
+}
+
+type manualPage struct {
+	Name    string       `json:"name"`
+	Usage   string       `json:"usage"`
+	Does    string       `json:"does"`
+	Aliases []string     `json:"aliases,omitempty"`
+	Flags   []manualFlag `json:"flags,omitempty"`
+}
+
+type manualFlag struct {
+	Name    string `json:"name"`
+	Short   string `json:"short,omitempty"`
+	Type    string `json:"type"`
+	Default string `json:"default,omitempty"`
+	Does    string `json:"does"`
+}
+
+func manual(root *cobra.Command) handbook {
+	h := handbook{V: 1, Flags: flagsOf(root.PersistentFlags()), Exits: exitCodes}
+	h.Commands = append(h.Commands, manualPage{Name: "retake", Usage: "retake", Does: root.Short})
+	for _, cmd := range root.Commands() {
+		if cmd.Hidden {
+			continue
+		}
+		h.Commands = append(h.Commands, manualPage{
+			Name: cmd.Name(), Usage: useLine(cmd), Does: cmd.Short, Aliases: cmd.Aliases, Flags: flagsOf(cmd.LocalNonPersistentFlags()),
+		})
+	}
+	return h
+}
+
+func flagsOf(set *pflag.FlagSet) []manualFlag {
+	var out []manualFlag
+	set.VisitAll(func(f *pflag.Flag) {
+		if f.Name == "help" || f.Hidden {
+			return
+		}
+		_, does := pflag.UnquoteUsage(f)
+		out = append(out, manualFlag{Name: "--" + f.Name, Short: f.Shorthand, Type: f.Value.Type(), Default: f.DefValue, Does: does})
+	})
+	return out
+}

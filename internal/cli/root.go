@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+)
+
+func (f *face) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:              "retake",
+		Short:            "the timeline of this workspace",
+		SilenceErrors:    true,
+		SilenceUsage:     true,
+		Args:             noCommand,
+		RunE:             (&bare{face: f}).run,
+		PersistentPreRun: func(*cobra.Command, []string) { f.started = true },
+	}
+	root.SetIn(f.In)
+	root.SetOut(f.Out)
+	root.SetErr(f.Err)
+	p := root.PersistentFlags()
+	p.StringVarP(&f.dir, "directory", "C", "", "work as if started in `DIR`")
+	p.BoolVar(&f.json, "json", false, "answer as one JSON value")
+	p.BoolVar(&f.noInput, "no-input", false, "never ask")
+	p.BoolVarP(&f.yes, "yes", "y", false, "answer yes to what has no danger")
+	p.BoolVar(&f.asciiOut, "ascii", false, "draw with ASCII only")
+	p.BoolVar(&f.colored, "color", false, "use colors")
+	p.BoolVar(&f.plain, "no-color", false, "use no colors")
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(flagTrouble)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { f.commandHelp(cmd) })
+	root.SetHelpCommand(f.helpCommand(root))
+	for _, list := range f.shelves() {
+		root.AddCommand(list.commands...)
+	}
+	return root
+}
+
+// shelf is a part of the help; the first ones are what `retake help` shows.
+type shelf struct {
+	title    string
+	basic    bool
+	commands []*cobra.Command
+}
+
+func (f *face) shelves() []shelf {
+	return []shelf{
+		{"Record", true, []*cobra.Command{f.initCommand(), f.saveCommand()}},
+		{"Look", true, []*cobra.Command{f.logCommand(), f.showCommand(), f.diffCommand(), f.lsCommand(), f.catCommand(), f.statusCommand()}},
+		{"Keep", true, []*cobra.Command{f.pinCommand(), f.unpinCommand(), f.forgetCommand(), f.spaceCommand()}},
+		{"Workspaces", false, []*cobra.Command{f.workspacesCommand(), f.estimateCommand(), f.deinitCommand(), f.configCommand()}},
+		{"Care", false, []*cobra.Command{f.doctorCommand(), f.scrubCommand(), f.rebuildCommand(), f.versionCommand()}},
+	}
+}
+
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := "all commands: retake help --all"
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "close to it: retake " + strings.Join(near, ", retake ") + "     " + hint
+	}
+	return usage(hint, "There is no command %s.", args[0])
+}
+
+// between takes from low to high arguments; high below zero is no limit.
+func between(low, high int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= low && (high < 0 || len(args) <= high) {
+			return nil
+		}
+		word := "more"
+		if len(args) > low {
+			word = "fewer"
+		}
+		return usage(helpHint(cmd), "Usage: %s. That needs %s words.", useLine(cmd), word)
+	}
+}
+
+func useLine(cmd *cobra.Command) string {
+	if cmd.HasParent() {
+		return cmd.Parent().CommandPath() + " " + cmd.Use
+	}
+	return cmd.Use
+}
+
+func helpHint(cmd *cobra.Command) string {
+	return "how it is used: " + strings.TrimSpace("retake help "+strings.TrimPrefix(cmd.CommandPath(), "retake"))
+}
+
+// flagTrouble says in our words what the parser of flags found.
+func flagTrouble(cmd *cobra.Command, err error) error {
+	text := err.Error()
+	hint := strings.Replace(helpHint(cmd), "help  ", "help ", 1)
+	if name, ok := strings.CutPrefix(text, "unknown flag: "); ok {
+		return usage(hint, "%s has no flag %s.", sayCommand(cmd), name)
+	}
+	if _, name, ok := strings.Cut(text, " in -"); ok && strings.HasPrefix(text, "unknown shorthand flag") {
+		return usage(hint, "%s has no flag -%s.", sayCommand(cmd), name)
+	}
+	if name, ok := strings.CutPrefix(text, "flag needs an argument: "); ok {
+		return usage(hint, "The flag %s needs a value.", name)
+	}
+	return &retake.Error{Kind: retake.Invalid, What: text, Safe: nothingChanged, Hint: hint}
+}
+
+func sayCommand(cmd *cobra.Command) string { return "The command " + cmd.CommandPath() }

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+type saveCmd struct {
+	*face
+	pin    string
+	budget time.Duration
+}
+
+type saveAnswer struct {
+	V int `json:"v"`
+	retake.SaveResult
+}
+
+func (f *face) saveCommand() *cobra.Command {
+	c := &saveCmd{face: f}
+	cmd := &cobra.Command{
+		Use: "save [INTENT]", Aliases: []string{"checkpoint", "snapshot"},
+		Short: "take a checkpoint", Args: between(0, 1), RunE: c.run,
+	}
+	cmd.Flags().StringVar(&c.pin, "pin", "", "keep it under `NAME`")
+	cmd.Flags().DurationVar(&c.budget, "budget", 0, "seal what was reached after `DURATION`, then the rest")
+	return cmd
+}
+
+func (c *saveCmd) run(cmd *cobra.Command, args []string) error {
+	ctx := cmd.Context()
+	if c.budget < 0 {
+		return usage(helpHint(cmd), "The budget is a duration of time, not %s.", c.budget)
+	}
+	s, ws, err := c.here(ctx)
+	if err != nil {
+		return err
+	}
+	p := c.progress("capture")
+	req := retake.SaveRequest{Workspace: ws.ID, Trigger: retake.TriggerManual, Pin: c.pin, Budget: c.budget, Progress: p.tell()}
+	if len(args) == 1 {
+		req.Intent = args[0]
+	}
+	res, err := s.Save(ctx, req)
+	p.done()
+	if err != nil {
+		return err
+	}
+	return c.saved(res)
+}
+
+func (f *face) saved(res retake.SaveResult) error {
+	if res.Warnings == nil {
+		res.Warnings = []retake.Warning{}
+	}
+	f.warn(res.Warnings)
+	return f.emit(saveAnswer{1, res}, func(l look) string { return renderSaved(l, res) })
+}
+
+func renderSaved(l look, res retake.SaveResult) string {
+	var b strings.Builder
+	if p := res.Partial; p != nil {
+		b.WriteString(renderSealed(l, *p))
+		fmt.Fprintf(&b, "  the time was over, so %d holds what was reached by then; the rest follows\n", p.Number)
+	}
+	b.WriteString(renderSealed(l, res.Checkpoint))
+	if !res.Created && res.Checkpoint.Intent != "" {
+		b.WriteString("  no file changed since the moment before\n")
+	}
+	return b.String()
+}
+
+// renderSealed is one checkpoint in two lines: words, then facts.
+func renderSealed(l look, c retake.Checkpoint) string {
+	text, _ := title(c)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s  %s  %s\n", l.green(l.g.Yes), l.bold(fmt.Sprint(c.Number)), l.clock(c.Time), l.g.Cut(text, max(l.width-20, 20)))
+	fmt.Fprintf(&b, "  %s\n", l.facts(changedFacts(l, c.Changed), grade(l, c.Coverage.Grade)+", "+files(c.Files), screen.Bytes(c.NewBytes)+" new"))
+	b.WriteString(gapLines(l, c.Coverage.Gaps, "  "))
+	return b.String()
+}

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+// renderEnds names the two moments.
+func renderEnds(l look, d retake.Comparison) string {
+	end := func(word string, c *retake.Checkpoint, none string) string {
+		label := l.dim(screen.Pad(word, 6))
+		if c == nil {
+			return label + none + "\n"
+		}
+		text, _ := title(*c)
+		return fmt.Sprintf("%s%s  %s  %s\n", label, l.bold(fmt.Sprint(c.Number)), l.clock(c.Time), l.g.Cut(text, max(l.width-24, 20)))
+	}
+	return end("from", d.From, "nothing, before the first moment") + end("to", d.To, "now")
+}
+
+const (
+	statPath  = 34
+	statCount = 9
+	statBar   = 16
+)
+
+// renderStat lists the groups with counts of lines or bytes. A bar shows the
+// share of the largest.
+func renderStat(l look, gs []group, counts map[string]lineCount) string {
+	var most int64 = 1
+	for _, n := range counts {
+		most = max(most, n.plus+n.minus)
+	}
+	var b strings.Builder
+	for _, g := range gs {
+		if g.what == retake.Timed {
+			fmt.Fprintf(&b, "\n%s\n", l.dim("time only  "+number(int64(len(g.changes)), "path", "paths")))
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s  %s\n", l.groupWord(g.what, groupWords[g.what]), g.count())
+		for _, line := range g.lines {
+			b.WriteString(statLine(l, g.what, line, counts, most))
+		}
+	}
+	return b.String()
+}
+
+func statLine(l look, what retake.Difference, line folded, counts map[string]lineCount, most int64) string {
+	plus, minus, rest := "", "", ""
+	n, counted := lineCount{}, false
+	if line.change != nil {
+		n, counted = counts[line.change.Path]
+	}
+	switch {
+	case counted:
+		if n.plus > 0 {
+			plus = "+" + screen.Count(n.plus)
+		}
+		if n.minus > 0 {
+			minus = l.g.Minus + screen.Count(n.minus)
+		}
+		rest = l.bar(n, most)
+	case what == retake.Added && line.bytes > 0:
+		plus = "+" + screen.Bytes(line.bytes)
+	case what == retake.Deleted && line.bytes < 0:
+		minus = l.g.Minus + screen.Bytes(-line.bytes)
+	}
+	if !counted && line.change == nil {
+		rest = l.dim(strings.TrimSuffix(l.sum(folded{files: line.files, dirs: line.dirs}), ", "))
+	} else if !counted && what != retake.Added && what != retake.Deleted {
+		rest = l.remark(what, line, nil)
+	}
+	text := "  " + screen.Pad(screen.Escape(line.path), max(statPath, l.width-46)) +
+		l.green(screen.PadLeft(plus, statCount)) + l.red(screen.PadLeft(minus, statCount)) + "   " + rest
+	return strings.TrimRight(text, " ") + "\n"
+}
+
+// bar is green and red by the lines of one file; each side that is not empty
+// has at least one column.
+func (l look) bar(n lineCount, most int64) string {
+	part := func(v int64) int {
+		if v == 0 {
+			return 0
+		}
+		return max(int(v*statBar/most), 1)
+	}
+	return l.green(strings.Repeat(l.g.Fill, part(n.plus))) + l.red(strings.Repeat(l.g.Fill, part(n.minus)))
+}
+
+// renderTotals is the last line: deletions before additions.
+func renderTotals(l look, gs []group) string {
+	if len(gs) == 0 {
+		return "Nothing differs."
+	}
+	parts := []string{l.bold(files(total(gs)))}
+	for _, g := range gs {
+		if g.what == retake.Timed || g.files == 0 {
+			continue
+		}
+		parts = append(parts, l.groupWord(g.what, screen.Count(g.files)+" "+groupWords[g.what]))
+	}
+	return strings.Join(parts, "  ")
+}
+
+// renderLines shows one file as lines, with a few around each change.
+func renderLines(l look, c retake.Change, s sides) string {
+	head := l.groupWord(c.What, groupWords[c.What]) + "  " + l.bold(screen.Escape(c.Path))
+	if s.why != "" {
+		return fmt.Sprintf("\n%s  %s\n", head, l.dim(s.why))
+	}
+	edits := diffLines(splitLines(s.before), splitLines(s.after))
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s  %s\n", head, l.linesOf(countLines(edits)))
+	for _, h := range hunks(edits) {
+		n := countLines(h.edits)
+		kept := int64(len(h.edits)) - n.plus - n.minus
+		fmt.Fprintf(&b, "%s\n", l.dim(fmt.Sprintf("@@ -%d,%d +%d,%d @@", h.before, kept+n.minus, h.after, kept+n.plus)))
+		for _, e := range h.edits {
+			b.WriteString(l.edit(e))
+		}
+	}
+	return b.String()
+}
+
+func (l look) edit(e edit) string {
+	text, whole := strings.CutSuffix(e.line, "\n")
+	line := string(e.op) + lineText(text)
+	switch e.op {
+	case '+':
+		line = l.green(line)
+	case '-':
+		line = l.red(line)
+	}
+	if !whole {
+		line += "\n" + l.dim(`\ no newline at the end`)
+	}
+	return line + "\n"
+}

@@ -1,0 +1,21 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+type versionAnswer struct {
+	V       int    `json:"v"`
+	Version string `json:"version"`
+}
+
+func (f *face) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "the version of this program", Args: between(0, 0),
+		RunE: func(*cobra.Command, []string) error {
+			return f.emit(versionAnswer{1, f.Version}, func(look) string { return fmt.Sprintf("retake %s\n", f.Version) })
+		},
+	}
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+type workspacesAnswer struct {
+	V          int                     `json:"v"`
+	Workspaces []retake.WorkspaceState `json:"workspaces"`
+}
+
+func (f *face) workspacesCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "workspaces", Short: "all workspaces, the most recently used first", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := f.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			all, err := s.Workspaces(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return f.listWorkspaces(all, func(l look) string {
+				if len(all) == 0 {
+					return firstRun(l)
+				}
+				return renderWorkspaces(l, all)
+			})
+		},
+	}
+}
+
+func (f *face) listWorkspaces(all []retake.WorkspaceState, draw func(look) string) error {
+	if all == nil {
+		all = []retake.WorkspaceState{}
+	}
+	if err := f.emit(workspacesAnswer{1, all}, draw); err != nil {
+		return err
+	}
+	for _, w := range all {
+		if !w.Gone && w.Ended == nil {
+			f.hint("go there", "cd "+f.talk().path(w.Root)+" && retake", "protect this one", "retake init")
+			return nil
+		}
+	}
+	return nil
+}
+
+func renderWorkspaces(l look, all []retake.WorkspaceState) string {
+	name, num, ago := len("workspace"), 3, 0
+	for _, w := range all {
+		name = max(name, screen.Width(screen.Escape(w.Name)))
+		if w.Latest != nil {
+			num = max(num, len(fmt.Sprint(w.Latest.Number)))
+			ago = max(ago, len(l.ago(w.Latest.Time)))
+		}
+	}
+	name = min(name, 24)
+	title := max(l.width-(3+name+2+num+2+ago+2)-2, 20)
+	rows := max(title/2, 20)
+	var b strings.Builder
+	head := "   " + screen.Pad("workspace", name) + "  " + screen.Pad("last moment", num+2+ago+2+rows) + "  where"
+	fmt.Fprintf(&b, "%s\n", l.dim(head))
+	for _, w := range all {
+		number, when := l.g.Dash, ""
+		if w.Latest != nil {
+			number, when = fmt.Sprint(w.Latest.Number), l.ago(w.Latest.Time)
+		}
+		line := screen.Pad(l.g.Cut(screen.Escape(w.Name), name), name) + "  " + screen.PadLeft(number, num) + "  " +
+			screen.Pad(when, ago) + "  " + screen.Pad(l.g.Cut(lastWords(w), rows), rows) + "  " + l.path(w.Root)
+		if w.Gone || w.Ended != nil {
+			fmt.Fprintf(&b, "%s\n", l.dim(l.g.Ring+"  "+line))
+		} else {
+			fmt.Fprintf(&b, "%s  %s\n", l.green(l.g.Point), line)
+		}
+	}
+	return b.String()
+}
+
+// lastWords is the newest intent, unless something about the workspace itself
+// matters more.
+func lastWords(w retake.WorkspaceState) string {
+	switch {
+	case w.Ended != nil:
+		return "no longer protected"
+	case w.Gone:
+		return "its directory is gone"
+	case w.Latest == nil:
+		return "no moment yet"
+	}
+	text, _ := title(*w.Latest)
+	return text
+}

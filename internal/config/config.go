@@ -1,0 +1,106 @@
+// Package config is the only reader of the environment and of the home directory:
+// it makes one plain value of flags, environment and file.
+//
+// It may read the environment and read and write the user's configuration file.
+// It never reads anything from a workspace.
+//
+//	N1  What shapes a capture comes from the user's file, never from the workspace.
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Config is where things lie and what the environment asks for.
+type Config struct {
+	Data   string // store, catalog, indexes and locks
+	File   string // the user's settings
+	Home   string
+	Boot   string // identity of this run of the machine; "" when it cannot be told
+	Dir    string // working directory
+	Color  bool
+	ASCII  bool
+	Width  int
+	InTTY  bool
+	OutTTY bool
+	ErrTTY bool
+}
+
+// Read reads the environment.
+func Read() (Config, error) {
+	var c Config
+	var err error
+	if c.Dir, err = os.Getwd(); err != nil {
+		return c, fmt.Errorf("find working directory: %w", err)
+	}
+	c.Home, _ = os.UserHomeDir() // without one, RETAKE_HOME or XDG variables must say where
+	if err := c.places(); err != nil {
+		return c, err
+	}
+	c.Boot = bootID()
+	c.InTTY, c.OutTTY, c.ErrTTY = isTerminal(os.Stdin), isTerminal(os.Stdout), isTerminal(os.Stderr)
+	c.Width = terminalWidth()
+	term := os.Getenv("TERM")
+	_, noColor := os.LookupEnv("NO_COLOR")
+	c.Color = !noColor && term != "dumb"
+	c.ASCII = term == "dumb" || plainLocale()
+	return c, nil
+}
+
+// places follows RETAKE_HOME, else the XDG directories.
+func (c *Config) places() error {
+	if h := os.Getenv("RETAKE_HOME"); h != "" {
+		abs, err := filepath.Abs(h)
+		if err != nil {
+			return fmt.Errorf("find RETAKE_HOME: %w", err)
+		}
+		c.Data, c.File = filepath.Join(abs, "data"), filepath.Join(abs, "config.json")
+		return nil
+	}
+	data, err := xdg("XDG_DATA_HOME", c.Home, ".local/share")
+	if err != nil {
+		return err
+	}
+	conf, err := xdg("XDG_CONFIG_HOME", c.Home, ".config")
+	if err != nil {
+		return err
+	}
+	c.Data, c.File = filepath.Join(data, "retake"), filepath.Join(conf, "retake", "config.json")
+	return nil
+}
+
+func xdg(key, home, rest string) (string, error) {
+	if d := os.Getenv(key); filepath.IsAbs(d) { // relative ones are to be ignored
+		return d, nil
+	}
+	if home == "" {
+		return "", fmt.Errorf("no home directory: set RETAKE_HOME")
+	}
+	return filepath.Join(home, filepath.FromSlash(rest)), nil
+}
+
+func plainLocale() bool {
+	for _, k := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := os.Getenv(k); v != "" {
+			return v == "C" || v == "POSIX"
+		}
+	}
+	return false
+}
+
+// bootID names this run of the machine on Linux.
+func bootID() string {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+func isTerminal(f *os.File) bool {
+	i, err := f.Stat()
+	return err == nil && i.Mode()&os.ModeCharDevice != 0 && i.Mode()&os.ModeDevice != 0 && terminal(f)
+}

@@ -1,0 +1,63 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/tree"
+)
+
+// Scrub reads the store back.
+func (s *Service) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubReport, error) {
+	st, err := s.store(ctx)
+	if err != nil {
+		return retake.ScrubReport{}, fault("the store cannot be opened", unchanged, err)
+	}
+	rep, err := st.Scrub(ctx, q)
+	return rep, fault("the store cannot be read", unchanged, err)
+}
+
+// Sweep gives back the bytes that no checkpoint needs.
+func (s *Service) Sweep(ctx context.Context) (retake.SweepReport, error) {
+	st, err := s.store(ctx)
+	if err != nil {
+		return retake.SweepReport{}, fault("the store cannot be opened", unchanged, err)
+	}
+	rep, err := st.Sweep(ctx, store.SweepOptions{})
+	return rep, fault("not all was given back", "Every moment is whole; run it again.", err)
+}
+
+// Prove lets the stock engine compute the id of a checkpoint's tree by its own
+// scan. Entries that its format cannot express make the ids differ; they are named.
+func (s *Service) Prove(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.Proof, error) {
+	cp, err := s.Find(ctx, ws, ref)
+	if err != nil {
+		return retake.Proof{}, err
+	}
+	p := retake.Proof{Checkpoint: cp, Ours: cp.Tree, Special: []string{}}
+	st, err := s.store(ctx)
+	if err != nil {
+		return p, fault("the store cannot be opened", unchanged, err)
+	}
+	root, err := s.files(ctx, st, cp)
+	if err != nil {
+		return p, err
+	}
+	err = tree.Walk(ctx, st, root, func(path string, e retake.Entry) error {
+		if e.Extra != nil || e.Kind == retake.KindFIFO || e.Kind == retake.KindSocket || !utf8.ValidString(e.Name) {
+			p.Special = append(p.Special, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return p, fault(fmt.Sprintf("moment %d cannot be read", cp.Number), unchanged, err)
+	}
+	if p.Stock, p.By, err = st.Prove(ctx, root); err != nil {
+		return p, fault("the proof was not made", unchanged, err)
+	}
+	p.Equal = p.Ours == p.Stock
+	return p, nil
+}

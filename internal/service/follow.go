@@ -1,0 +1,129 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/store"
+)
+
+// Marks in the catalog: how far it follows each line, and in which run of the
+// machine it was last checked. Its rows are not synced one by one, because the
+// store can give them again; after a power cut, which is a new run, it is
+// compared with the store before anything is read from it.
+const (
+	seqMark  = "seq:"
+	bootMark = "boot"
+)
+
+func (s *Service) followed(ctx context.Context, h store.Head) error {
+	return s.p.Catalog.SetMark(ctx, seqMark+string(h.Workspace.ID), strconv.FormatInt(h.Seq, 10))
+}
+
+// follow brings the catalog up to a line: rows, tombstones, pins.
+func (s *Service) follow(ctx context.Context, st store.Store, h store.Head) error {
+	ws := h.Workspace.ID
+	mark, err := s.p.Catalog.Mark(ctx, seqMark+string(ws))
+	if err != nil {
+		return fmt.Errorf("read catalog: %w", err)
+	}
+	if mark == strconv.FormatInt(h.Seq, 10) || h.Seq == 0 {
+		return nil
+	}
+	if _, err := s.refill(ctx, st, h); err != nil {
+		return err
+	}
+	return s.followed(ctx, h)
+}
+
+// refill writes everything a line says into the catalog. Again is nothing.
+func (s *Service) refill(ctx context.Context, st store.Store, h store.Head) (retake.RebuildReport, error) {
+	rep := retake.RebuildReport{Workspaces: 1, Pins: int64(len(h.Pins))}
+	ws := h.Workspace
+	if known, err := s.p.Catalog.Workspace(ctx, ws.ID); err == nil {
+		ws.Root, ws.Dev, ws.Ino = known.Root, known.Dev, known.Ino // a move since the last save
+	}
+	if err := s.p.Catalog.PutWorkspace(ctx, ws); err != nil {
+		return rep, fmt.Errorf("fill catalog: %w", err)
+	}
+	err := st.Leaves(ctx, ws.ID, 0, func(l *store.Leaf, t *retake.Tombstone) error {
+		if t != nil {
+			rep.Tombstones++
+			return s.p.Catalog.Bury(ctx, ws.ID, []retake.Tombstone{*t})
+		}
+		rep.Checkpoints++
+		return s.p.Catalog.Append(ctx, l.Card.Checkpoint)
+	})
+	if err != nil {
+		return rep, fmt.Errorf("fill catalog: %w", err)
+	}
+	if err := s.p.Catalog.SetPins(ctx, ws.ID, h.Pins); err != nil {
+		return rep, fmt.Errorf("fill catalog: %w", err)
+	}
+	return rep, nil
+}
+
+// heal compares the catalog with the store once in each run of the machine.
+func (s *Service) heal(ctx context.Context) error {
+	if s.p.Boot == "" {
+		return nil
+	}
+	seen, err := s.p.Catalog.Mark(ctx, bootMark)
+	if err != nil || seen == s.p.Boot {
+		return err
+	}
+	st, err := s.store(ctx)
+	if err != nil {
+		if retake.IsKind(err, retake.NotFound) {
+			return nil // no store yet: nothing to follow
+		}
+		return err
+	}
+	heads, err := st.Heads(ctx)
+	if err != nil {
+		return err
+	}
+	for _, h := range heads {
+		if err := s.follow(ctx, st, h); err != nil {
+			return err
+		}
+	}
+	return s.p.Catalog.SetMark(ctx, bootMark, s.p.Boot)
+}
+
+// Rebuild makes the catalog again from the store alone.
+func (s *Service) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
+	var rep retake.RebuildReport
+	st, err := s.store(ctx)
+	if err != nil {
+		return rep, fault("not rebuilt", unchanged, err)
+	}
+	heads, err := st.Heads(ctx)
+	if err != nil {
+		return rep, fault("not rebuilt", unchanged, err)
+	}
+	if err := s.p.Catalog.Reset(ctx); err != nil {
+		return rep, fault("not rebuilt", unchanged, err)
+	}
+	for _, h := range heads {
+		one, err := s.refill(ctx, st, h)
+		if err == nil {
+			err = s.followed(ctx, h)
+		}
+		if err != nil {
+			return rep, fault("rebuilt in part", "The store is whole; run it again.", err)
+		}
+		rep.Workspaces += one.Workspaces
+		rep.Checkpoints += one.Checkpoints
+		rep.Pins += one.Pins
+		rep.Tombstones += one.Tombstones
+	}
+	if s.p.Boot != "" {
+		if err := s.p.Catalog.SetMark(ctx, bootMark, s.p.Boot); err != nil {
+			return rep, fault("rebuilt in part", "The store is whole; run it again.", err)
+		}
+	}
+	return rep, nil
+}

@@ -1,0 +1,179 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/capture"
+	"github.com/retake-dev/retake/internal/catalog"
+	"github.com/retake-dev/retake/internal/fsx"
+)
+
+// A project rarely has more; asking once is cheap.
+const (
+	giantFiles = 1_500_000
+	giantBytes = 200 << 30
+)
+
+// Init protects a directory: consent first, then the mark, then the first
+// checkpoint. When the capture does not work out the mark comes off again.
+func (s *Service) Init(ctx context.Context, req retake.InitRequest) (retake.SaveResult, error) {
+	path, err := realPath(req.Dir)
+	if err != nil {
+		return retake.SaveResult{}, fault("no such directory", unchanged, err)
+	}
+	root, err := s.p.FS.OpenRoot(path)
+	if err != nil {
+		return retake.SaveResult{}, fault("the directory cannot be opened", unchanged, err)
+	}
+	defer root.Close() //nolint:errcheck // a directory handle
+	if err := s.consent(ctx, path, root, req.Accept); err != nil {
+		return retake.SaveResult{}, err
+	}
+	ws, err := s.identify(ctx, path, root, req)
+	if err != nil {
+		return retake.SaveResult{}, fault("not protected", unchanged, err)
+	}
+	if _, err := s.openStore(ctx, true); err != nil {
+		return retake.SaveResult{}, fault("the store cannot be opened", unchanged, err)
+	}
+	if err := writeMark(root, ws.ID); err != nil {
+		return retake.SaveResult{}, fault("the directory cannot be marked", unchanged, err)
+	}
+	res, err := s.first(ctx, ws, root, req)
+	if err != nil {
+		return res, errors.Join(fault("not protected", unchanged, err), removeMark(root))
+	}
+	return res, nil
+}
+
+// identify gives the workspace that the directory is to be: a new one, or one
+// whose protection had ended.
+func (s *Service) identify(ctx context.Context, path string, root fsx.Dir, req retake.InitRequest) (retake.Workspace, error) {
+	i, err := root.Stat()
+	if err != nil {
+		return retake.Workspace{}, err
+	}
+	mark, err := readMark(root)
+	if err != nil {
+		return retake.Workspace{}, err
+	}
+	if mark != "" && req.Mark != retake.MarkCopy {
+		ws, err := s.p.Catalog.Workspace(ctx, mark)
+		if err != nil && !errors.Is(err, catalog.ErrNotFound) {
+			return ws, err
+		}
+		if err == nil {
+			return s.again(ctx, ws, path, i, req)
+		}
+	}
+	id, err := newWorkspaceID()
+	if err != nil {
+		return retake.Workspace{}, err
+	}
+	name := req.Name
+	if name == "" {
+		name = filepath.Base(path)
+	}
+	return retake.Workspace{ID: id, Name: name, Root: path, Dev: i.Dev, Ino: i.Ino, Created: s.p.Clock.Now()}, nil
+}
+
+// again is for a directory that carries a mark we know.
+func (s *Service) again(ctx context.Context, ws retake.Workspace, path string, i fsx.Info, req retake.InitRequest) (retake.Workspace, error) {
+	if ws.Ended == nil && req.Mark != retake.MarkMoved {
+		if _, _, err := s.relocated(ctx, ws, path, i); err != nil {
+			return ws, err
+		}
+		return ws, &retake.Error{Kind: retake.Exists, What: fmt.Sprintf("%s is protected already, as %s", path, ws.Name), Safe: unchanged, Hint: "its moments: retake log"}
+	}
+	ws.Root, ws.Dev, ws.Ino, ws.Ended = path, i.Dev, i.Ino, nil
+	return ws, nil
+}
+
+func (s *Service) first(ctx context.Context, ws retake.Workspace, root fsx.Dir, req retake.InitRequest) (retake.SaveResult, error) {
+	if err := s.p.Catalog.PutWorkspace(ctx, ws); err != nil {
+		return retake.SaveResult{}, err
+	}
+	t, err := s.begin(ctx, ws, root)
+	if err != nil {
+		return retake.SaveResult{}, err
+	}
+	defer t.close() //nolint:errcheck // upkeep only
+	if t.w.Head().Seq > 0 {
+		if err := t.w.Amend(ctx, ws, t.w.Head().Pins); err != nil {
+			return retake.SaveResult{}, err
+		}
+	}
+	return t.save(ctx, retake.SaveRequest{Workspace: ws.ID, Trigger: retake.TriggerInit, Progress: req.Progress})
+}
+
+// Estimate looks at a directory and tells what asks for consent.
+func (s *Service) Estimate(ctx context.Context, dir string) (retake.Estimate, error) {
+	path, err := realPath(dir)
+	if err != nil {
+		return retake.Estimate{}, fault("no such directory", unchanged, err)
+	}
+	root, err := s.p.FS.OpenRoot(path)
+	if err != nil {
+		return retake.Estimate{}, fault("the directory cannot be opened", unchanged, err)
+	}
+	defer root.Close() //nolint:errcheck // only looked
+	m, err := capture.Weigh(ctx, root, s.skip(), nil)
+	if err != nil {
+		return retake.Estimate{}, fault("the directory cannot be measured", unchanged, err)
+	}
+	e := retake.Estimate{Root: path, Files: m.Files, Dirs: m.Dirs, Bytes: m.Bytes, Gaps: m.Gaps, Danger: s.danger(path, m)}
+	if m.Files > 0 {
+		e.Heaviest, e.Share = m.Heaviest, float64(m.HeaviestFiles)/float64(m.Files)
+	}
+	if free, floor, err := s.room(); err == nil {
+		e.Free, e.Floor = free, floor
+	}
+	return e, nil
+}
+
+func (s *Service) consent(ctx context.Context, path string, root fsx.Dir, accepted []string) error {
+	stop := func(m capture.Measure) bool { return m.Files > giantFiles || m.Bytes > giantBytes }
+	m, err := capture.Weigh(ctx, root, s.skip(), stop)
+	if err != nil {
+		return fault("the directory cannot be measured", unchanged, err)
+	}
+	var open []string
+	text := ""
+	for _, d := range s.danger(path, m) {
+		if !slices.Contains(accepted, d.Class) {
+			open = append(open, d.Class)
+			text = d.Text
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	return &retake.Error{
+		Kind: retake.Denied, What: text, Safe: unchanged,
+		Hint: "look: retake estimate " + path + "     or say so: retake init --accept " + strings.Join(open, ","),
+	}
+}
+
+// systemDirs hold machines, not projects.
+var systemDirs = []string{"/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/mnt", "/opt", "/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/var", "/Users", "/System", "/Library", `C:\`}
+
+func (s *Service) danger(path string, m capture.Measure) []retake.Danger {
+	out := []retake.Danger{}
+	home := s.p.Home
+	switch {
+	case home != "" && (path == home || strings.HasPrefix(home, strings.TrimSuffix(path, "/")+"/")):
+		out = append(out, retake.Danger{Class: retake.DangerHome, Text: fmt.Sprintf("%s holds a whole home directory", path)})
+	case slices.Contains(systemDirs, path):
+		out = append(out, retake.Danger{Class: retake.DangerSystem, Text: fmt.Sprintf("%s belongs to the machine, not to a project", path)})
+	}
+	if m.Files > giantFiles || m.Bytes > giantBytes {
+		out = append(out, retake.Danger{Class: retake.DangerGiant, Text: fmt.Sprintf("%s is larger than a project: over %d files or %d GB", path, giantFiles, giantBytes>>30)})
+	}
+	return out
+}

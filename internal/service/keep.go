@@ -1,0 +1,140 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/store"
+)
+
+const maxPinName = 100
+
+// Pin keeps a checkpoint under a name.
+func (s *Service) Pin(ctx context.Context, id retake.WorkspaceID, ref, name string) (retake.Pin, error) {
+	if err := s.checkPinName(name); err != nil {
+		return retake.Pin{}, err
+	}
+	cp, err := s.Find(ctx, id, ref)
+	if err != nil {
+		return retake.Pin{}, err
+	}
+	pin := retake.Pin{Name: name, Checkpoint: cp.ID, Number: cp.Number, Time: s.p.Clock.Now()}
+	err = s.changePins(ctx, id, func(pins []retake.Pin) ([]retake.Pin, error) {
+		if i := slices.IndexFunc(pins, func(p retake.Pin) bool { return p.Name == name }); i >= 0 {
+			return nil, &retake.Error{Kind: retake.Exists, What: fmt.Sprintf("%s is the name of moment %d", name, pins[i].Number), Safe: unchanged, Hint: "take it off first: retake unpin " + name}
+		}
+		return append(pins, pin), nil
+	})
+	return pin, fault("not pinned", unchanged, err)
+}
+
+// checkPinName refuses names that would be read as another ref.
+func (s *Service) checkPinName(name string) error {
+	r, err := retake.ParseRef(name, s.p.Clock.Now())
+	bad := err != nil || r.Form != retake.RefName || len(name) > maxPinName || name == now || strings.TrimSpace(name) != name || strings.HasPrefix(name, "-")
+	if !bad {
+		return nil
+	}
+	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q cannot be a name: it reads as something else", name), Safe: unchanged, Hint: "a word, such as before-migration"}
+}
+
+// Unpin takes a name off.
+func (s *Service) Unpin(ctx context.Context, id retake.WorkspaceID, name string) error {
+	err := s.changePins(ctx, id, func(pins []retake.Pin) ([]retake.Pin, error) {
+		i := slices.IndexFunc(pins, func(p retake.Pin) bool { return p.Name == name })
+		if i < 0 {
+			return nil, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("no moment is pinned as %s", name), Safe: unchanged, Hint: "all: retake log"}
+		}
+		return slices.Delete(pins, i, i+1), nil
+	})
+	return fault("not unpinned", unchanged, err)
+}
+
+func (s *Service) changePins(ctx context.Context, id retake.WorkspaceID, change func([]retake.Pin) ([]retake.Pin, error)) error {
+	ws, err := s.p.Catalog.Workspace(ctx, id)
+	if err != nil {
+		return err
+	}
+	st, err := s.store(ctx)
+	if err != nil {
+		return err
+	}
+	wait, cancel := context.WithTimeout(ctx, s.p.Wait)
+	defer cancel()
+	w, err := st.Begin(wait, ws)
+	if err != nil {
+		return err
+	}
+	defer w.Close() //nolint:errcheck // upkeep only
+	if err := s.follow(ctx, st, w.Head()); err != nil {
+		return err
+	}
+	pins, err := change(slices.Clone(w.Head().Pins))
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(pins, func(a, b retake.Pin) int { return strings.Compare(a.Name, b.Name) })
+	if err := w.Amend(ctx, w.Head().Workspace, pins); err != nil {
+		return err
+	}
+	if err := s.p.Catalog.SetPins(ctx, id, pins); err != nil {
+		return err
+	}
+	return s.followed(ctx, w.Head())
+}
+
+// Forget drops checkpoints from the timeline and leaves tombstones.
+func (s *Service) Forget(ctx context.Context, id retake.WorkspaceID, refs []string) ([]retake.Tombstone, error) {
+	at := s.p.Clock.Now()
+	var stones []retake.Tombstone
+	for _, ref := range refs {
+		cp, err := s.Find(ctx, id, ref)
+		if err != nil {
+			return nil, err
+		}
+		t := retake.Tombstone{Number: cp.Number, ID: cp.ID, Parent: cp.Parent, Time: cp.Time, At: at}
+		if !slices.ContainsFunc(stones, func(o retake.Tombstone) bool { return o.ID == t.ID }) {
+			stones = append(stones, t)
+		}
+	}
+	err := s.bury(ctx, id, stones)
+	if errors.Is(err, store.ErrHeld) {
+		return nil, &retake.Error{Kind: retake.Denied, What: "the newest moment and pinned ones stay", Safe: unchanged, Hint: "take a pin off: retake unpin NAME", Err: err}
+	}
+	if err != nil {
+		return nil, fault("not forgotten", unchanged, err)
+	}
+	return stones, nil
+}
+
+func (s *Service) bury(ctx context.Context, id retake.WorkspaceID, stones []retake.Tombstone) error {
+	ws, err := s.p.Catalog.Workspace(ctx, id)
+	if err != nil {
+		return err
+	}
+	st, err := s.store(ctx)
+	if err != nil {
+		return err
+	}
+	wait, cancel := context.WithTimeout(ctx, s.p.Wait)
+	defer cancel()
+	w, err := st.Begin(wait, ws)
+	if err != nil {
+		return err
+	}
+	defer w.Close() //nolint:errcheck // upkeep only
+	if err := s.follow(ctx, st, w.Head()); err != nil {
+		return err
+	}
+	if err := w.Forget(ctx, stones); err != nil {
+		return err
+	}
+	if err := s.p.Catalog.Bury(ctx, id, stones); err != nil {
+		return err
+	}
+	return s.followed(ctx, w.Head())
+}

@@ -1,0 +1,181 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/catalog"
+	"github.com/retake-dev/retake/internal/fsx"
+)
+
+// Locate finds the workspace that dir lies in, by the nearest mark above it. A
+// root that was moved is noted; a copy is not taken for the original.
+func (s *Service) Locate(ctx context.Context, dir string) (retake.Workspace, error) {
+	if err := s.heal(ctx); err != nil {
+		return retake.Workspace{}, fault("the catalog does not follow the store", unchanged, err)
+	}
+	path, err := realPath(dir)
+	if err != nil {
+		return retake.Workspace{}, fault("no such directory", unchanged, err)
+	}
+	for at := path; ; at = filepath.Dir(at) {
+		ws, found, err := s.markedAt(ctx, at)
+		if err != nil || found {
+			return ws, fault("the workspace was not found", unchanged, err)
+		}
+		if at == filepath.Dir(at) {
+			return retake.Workspace{}, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("%s is not in a protected workspace", path), Safe: unchanged, Hint: "protect it: retake init     those that are: retake workspaces"}
+		}
+	}
+}
+
+func realPath(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+// markedAt looks for a mark we know at exactly this directory.
+func (s *Service) markedAt(ctx context.Context, path string) (retake.Workspace, bool, error) {
+	root, err := s.p.FS.OpenRoot(path)
+	if err != nil {
+		return retake.Workspace{}, false, nil // not ours to read: the root may lie above
+	}
+	defer root.Close() //nolint:errcheck // only looked
+	id, err := readMark(root)
+	if err != nil || id == "" {
+		return retake.Workspace{}, false, err
+	}
+	ws, err := s.p.Catalog.Workspace(ctx, id)
+	if errors.Is(err, catalog.ErrNotFound) || err == nil && ws.Ended != nil {
+		return retake.Workspace{}, false, nil
+	}
+	if err != nil {
+		return ws, false, err
+	}
+	i, err := root.Stat()
+	if err != nil {
+		return ws, false, err
+	}
+	if ws.Root == path && ws.Dev == i.Dev && ws.Ino == i.Ino {
+		return ws, true, nil
+	}
+	return s.relocated(ctx, ws, path, i)
+}
+
+// relocated decides whether a marked directory in another place is the workspace,
+// moved, or a copy of it: it is a copy when the original is still where it was.
+func (s *Service) relocated(ctx context.Context, ws retake.Workspace, path string, i fsx.Info) (retake.Workspace, bool, error) {
+	if ws.Root != path && s.stillThere(ws) {
+		return ws, true, &retake.Error{
+			Kind: retake.Exists,
+			What: fmt.Sprintf("%s carries the mark of %s, which is still at %s", path, ws.Name, ws.Root),
+			Safe: unchanged,
+			Hint: "it is a copy: retake init --copy     it replaces the other: retake init --moved",
+		}
+	}
+	ws.Root, ws.Dev, ws.Ino = path, i.Dev, i.Ino
+	return ws, true, s.p.Catalog.PutWorkspace(ctx, ws)
+}
+
+// stillThere reports whether the workspace's recorded root is still it.
+func (s *Service) stillThere(ws retake.Workspace) bool {
+	root, err := s.p.FS.OpenRoot(ws.Root)
+	if err != nil {
+		return false
+	}
+	defer root.Close() //nolint:errcheck // only looked
+	id, err := readMark(root)
+	return err == nil && id == ws.ID
+}
+
+// openRoot opens the root of a workspace and checks that it is the one.
+func (s *Service) openRoot(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, fsx.Dir, error) {
+	ws, err := s.p.Catalog.Workspace(ctx, id)
+	if err != nil {
+		return ws, nil, fault("no such workspace", unchanged, err)
+	}
+	root, err := s.p.FS.OpenRoot(ws.Root)
+	if err != nil {
+		return ws, nil, fault(fmt.Sprintf("the directory of %s cannot be opened", ws.Name), unchanged, err)
+	}
+	mark, err := readMark(root)
+	if err == nil && mark != ws.ID {
+		err = &retake.Error{Kind: retake.Moved, What: fmt.Sprintf("%s is not the workspace %s any more", ws.Root, ws.Name), Safe: unchanged, Hint: "protect what is there now: retake init"}
+	}
+	if err != nil {
+		return ws, nil, errors.Join(fault("the mark cannot be read", unchanged, err), root.Close())
+	}
+	return ws, root, nil
+}
+
+// Workspaces lists all.
+func (s *Service) Workspaces(ctx context.Context) ([]retake.WorkspaceState, error) {
+	if err := s.heal(ctx); err != nil {
+		return nil, fault("the catalog does not follow the store", unchanged, err)
+	}
+	all, err := s.p.Catalog.Workspaces(ctx)
+	if err != nil {
+		return nil, fault("the catalog cannot be read", unchanged, err)
+	}
+	for i := range all {
+		all[i].Gone = !s.stillThere(all[i].Workspace)
+	}
+	return all, nil
+}
+
+// Deinit ends the protection of a workspace: the mark goes, the history stays.
+func (s *Service) Deinit(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, error) {
+	ws, err := s.p.Catalog.Workspace(ctx, id)
+	if err != nil {
+		return ws, fault("no such workspace", unchanged, err)
+	}
+	now := s.p.Clock.Now()
+	ws.Ended = &now
+	if err := s.amend(ctx, ws, nil); err != nil {
+		return ws, fault("the protection was not ended", unchanged, err)
+	}
+	if root, err := s.p.FS.OpenRoot(ws.Root); err == nil {
+		defer root.Close() //nolint:errcheck // the mark is off or the error told
+		if mark, err := readMark(root); err == nil && mark == ws.ID {
+			if err := removeMark(root); err != nil {
+				return ws, fault("the protection ended, but its mark stays", "The history is whole.", err)
+			}
+		}
+	}
+	return ws, nil
+}
+
+// amend changes what a line says of itself, then the catalog. Nil pins stay as they are.
+func (s *Service) amend(ctx context.Context, ws retake.Workspace, pins *[]retake.Pin) error {
+	st, err := s.store(ctx)
+	if err != nil {
+		return err
+	}
+	wait, cancel := context.WithTimeout(ctx, s.p.Wait)
+	defer cancel()
+	w, err := st.Begin(wait, ws)
+	if err != nil {
+		return err
+	}
+	defer w.Close() //nolint:errcheck // upkeep only
+	if err := s.follow(ctx, st, w.Head()); err != nil {
+		return err
+	}
+	now := w.Head().Pins
+	if pins != nil {
+		now = *pins
+	}
+	if err := w.Amend(ctx, ws, now); err != nil {
+		return err
+	}
+	if err := errors.Join(s.p.Catalog.PutWorkspace(ctx, ws), s.p.Catalog.SetPins(ctx, ws.ID, now)); err != nil {
+		return err
+	}
+	return s.followed(ctx, w.Head())
+}

@@ -1,0 +1,252 @@
+package service
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/capture"
+	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/tree"
+)
+
+// now is the ref of the live files, for reading.
+const now = "now"
+
+// files gives the root of a checkpoint's tree.
+func (s *Service) files(ctx context.Context, st store.Store, cp retake.Checkpoint) (retake.Entry, error) {
+	leaf, err := st.Leaf(ctx, cp.Workspace, cp.Number)
+	if err != nil {
+		return retake.Entry{}, fault(fmt.Sprintf("moment %d cannot be read", cp.Number), unchanged, err)
+	}
+	return leaf.Files, nil
+}
+
+// List lists a directory of a checkpoint.
+func (s *Service) List(ctx context.Context, ws retake.WorkspaceID, ref, dir string) ([]retake.Entry, error) {
+	st, e, err := s.entry(ctx, ws, ref, dir)
+	if err != nil {
+		return nil, err
+	}
+	if e.Kind != retake.KindDir {
+		return []retake.Entry{e}, nil
+	}
+	out, err := st.Dir(ctx, e.Object)
+	return out, fault(fmt.Sprintf("%s cannot be read", dir), unchanged, err)
+}
+
+func (s *Service) entry(ctx context.Context, ws retake.WorkspaceID, ref, name string) (store.Store, retake.Entry, error) {
+	cp, err := s.Find(ctx, ws, ref)
+	if err != nil {
+		return nil, retake.Entry{}, err
+	}
+	st, err := s.store(ctx)
+	if err != nil {
+		return nil, retake.Entry{}, fault("the store cannot be opened", unchanged, err)
+	}
+	root, err := s.files(ctx, st, cp)
+	if err != nil {
+		return nil, retake.Entry{}, err
+	}
+	e, err := tree.Find(ctx, st, root, cleanPath(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, e, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("%s is not in moment %d", name, cp.Number), Safe: unchanged, Hint: fmt.Sprintf("what is: retake ls %d", cp.Number)}
+	}
+	return st, e, fault(fmt.Sprintf("%s cannot be read", name), unchanged, err)
+}
+
+func cleanPath(p string) string {
+	p = strings.Trim(path.Clean("/"+p), "/")
+	return p
+}
+
+// Open gives the bytes of a file of a checkpoint, or of the live file.
+func (s *Service) Open(ctx context.Context, ws retake.WorkspaceID, ref, name string) (io.ReadCloser, retake.Entry, error) {
+	if ref == now {
+		return s.openLive(ctx, ws, cleanPath(name))
+	}
+	st, e, err := s.entry(ctx, ws, ref, name)
+	if err != nil {
+		return nil, e, err
+	}
+	if e.Kind == retake.KindDir {
+		return nil, e, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%s is a directory", name), Safe: unchanged, Hint: "list it: retake ls " + ref + " " + name}
+	}
+	r, err := st.File(ctx, e.Object)
+	return r, e, fault(fmt.Sprintf("%s cannot be read", name), unchanged, err)
+}
+
+// openLive walks to a live file by handles: no part of the path may be a link.
+func (s *Service) openLive(ctx context.Context, id retake.WorkspaceID, name string) (io.ReadCloser, retake.Entry, error) {
+	_, root, err := s.openRoot(ctx, id)
+	if err != nil {
+		return nil, retake.Entry{}, err
+	}
+	dir, parts := root, strings.Split(name, "/")
+	for _, p := range parts[:len(parts)-1] {
+		next, err := dir.OpenDir(p)
+		_ = dir.Close() // a directory handle
+		if err != nil {
+			return nil, retake.Entry{}, fault(fmt.Sprintf("%s cannot be read", name), unchanged, err)
+		}
+		dir = next
+	}
+	defer dir.Close() //nolint:errcheck // a directory handle
+	last := parts[len(parts)-1]
+	if text, err := dir.Readlink(last); err == nil {
+		return io.NopCloser(strings.NewReader(text)), retake.Entry{Name: last, Kind: retake.KindSymlink, Size: int64(len(text))}, nil
+	}
+	f, err := dir.OpenFile(last)
+	if err != nil {
+		return nil, retake.Entry{}, fault(fmt.Sprintf("%s cannot be read", name), unchanged, err)
+	}
+	i, err := f.Stat()
+	return f, retake.Entry{Name: last, Kind: retake.KindFile, Size: i.Size, Mode: i.Mode, ModTime: i.Mtime}, err
+}
+
+// Bytes gives stored bytes by their address.
+func (s *Service) Bytes(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error) {
+	st, err := s.store(ctx)
+	if err != nil {
+		return nil, fault("the store cannot be opened", unchanged, err)
+	}
+	r, err := st.File(ctx, id)
+	return r, fault("the bytes cannot be read", unchanged, err)
+}
+
+// Diff compares two moments, or one with now.
+func (s *Service) Diff(ctx context.Context, q retake.DiffQuery) (retake.Comparison, error) {
+	if q.To == "" || q.To == now {
+		return s.diffNow(ctx, q)
+	}
+	to, err := s.Find(ctx, q.Workspace, q.To)
+	if err != nil {
+		return retake.Comparison{}, err
+	}
+	cmp := retake.Comparison{To: &to, Changes: []retake.Change{}}
+	var from *retake.Entry
+	st, err := s.store(ctx)
+	if err != nil {
+		return cmp, fault("the store cannot be opened", unchanged, err)
+	}
+	if cmp.From, err = s.from(ctx, q, to); err != nil {
+		return cmp, err
+	}
+	if cmp.From != nil {
+		e, err := s.files(ctx, st, *cmp.From)
+		if err != nil {
+			return cmp, err
+		}
+		from = &e
+	}
+	after, err := s.files(ctx, st, to)
+	if err != nil {
+		return cmp, err
+	}
+	err = tree.Compare(ctx, st, from, st, &after, func(c retake.Change) error {
+		if tree.Match(q.Paths, c.Path) {
+			cmp.Changes = append(cmp.Changes, c)
+		}
+		return nil
+	})
+	return cmp, fault("the moments cannot be compared", unchanged, err)
+}
+
+// from is the earlier side: as asked, or the parent. A parent that was forgotten
+// gives way to the nearest one before it; before the first there is nothing.
+func (s *Service) from(ctx context.Context, q retake.DiffQuery, to retake.Checkpoint) (*retake.Checkpoint, error) {
+	if q.From != "" {
+		cp, err := s.Find(ctx, q.Workspace, q.From)
+		return &cp, err
+	}
+	if to.Parent != "" {
+		if cp, err := s.p.Catalog.Checkpoint(ctx, to.Parent); err == nil {
+			return &cp, nil
+		}
+	}
+	older, err := s.p.Catalog.Page(ctx, retake.LogQuery{Workspace: to.Workspace, Before: to.Number, Limit: 1})
+	if err != nil || len(older) == 0 {
+		return nil, fault("the timeline cannot be read", unchanged, err)
+	}
+	return &older[0], nil
+}
+
+func (s *Service) diffNow(ctx context.Context, q retake.DiffQuery) (retake.Comparison, error) {
+	if q.From == "" {
+		q.From = "latest"
+	}
+	cp, err := s.Find(ctx, q.Workspace, q.From)
+	if err != nil {
+		return retake.Comparison{}, err
+	}
+	cmp := retake.Comparison{From: &cp, Changes: []retake.Change{}}
+	changes, cov, err := s.look(ctx, cp)
+	if err != nil {
+		return cmp, fault("the workspace cannot be compared", unchanged, err)
+	}
+	cmp.Gaps = cov.Gaps
+	for _, c := range changes {
+		if tree.Match(q.Paths, c.Path) {
+			cmp.Changes = append(cmp.Changes, c)
+		}
+	}
+	return cmp, nil
+}
+
+// look compares the live files with a checkpoint.
+func (s *Service) look(ctx context.Context, cp retake.Checkpoint) ([]retake.Change, retake.Coverage, error) {
+	_, root, err := s.openRoot(ctx, cp.Workspace)
+	if err != nil {
+		return nil, retake.Coverage{}, err
+	}
+	defer root.Close() //nolint:errcheck // only looked
+	x, err := s.index(ctx, cp.Workspace, &cp)
+	if err != nil {
+		return nil, retake.Coverage{}, err
+	}
+	return capture.Look(ctx, root, x, s.captureOptions(cp.Workspace, 0, nil), s.equal)
+}
+
+// equal compares live bytes with stored ones.
+func (s *Service) equal(ctx context.Context, id retake.ObjectID, r io.Reader) (bool, error) {
+	st, err := s.store(ctx)
+	if err != nil {
+		return false, err
+	}
+	stored, err := st.File(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	defer stored.Close() //nolint:errcheck // nothing was written
+	return sameBytes(bufio.NewReaderSize(r, 64<<10), bufio.NewReaderSize(stored, 64<<10))
+}
+
+func sameBytes(a, b io.Reader) (bool, error) {
+	x, y := make([]byte, 32<<10), make([]byte, 32<<10)
+	for {
+		n, err1 := io.ReadFull(a, x)
+		m, err2 := io.ReadFull(b, y)
+		if !bytes.Equal(x[:n], y[:m]) {
+			return false, nil
+		}
+		end1 := errors.Is(err1, io.EOF) || errors.Is(err1, io.ErrUnexpectedEOF)
+		end2 := errors.Is(err2, io.EOF) || errors.Is(err2, io.ErrUnexpectedEOF)
+		switch {
+		case end1 && end2:
+			return true, nil
+		case err1 != nil && !end1:
+			return false, err1
+		case err2 != nil && !end2:
+			return false, err2
+		case end1 != end2:
+			return false, nil
+		}
+	}
+}

@@ -1,0 +1,158 @@
+// Package service is the one place where the workers, the store and the catalog
+// meet: one use case per file, each readable from top to bottom.
+//
+// It decides; it never parses a flag, never prints, and leaves files to capture.
+//
+//	U1  Bytes first, then the row: once a seal returned nil the checkpoint exists,
+//	    and nothing after that may take it away.
+//	U2  The store is the truth. The catalog follows it, and catches up when it is behind.
+//	U3  Every error that leaves has a kind, and says whether anything was changed.
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/capture"
+	"github.com/retake-dev/retake/internal/catalog"
+	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/store"
+)
+
+// Parts is what a Service is made of.
+type Parts struct {
+	Catalog   catalog.Catalog
+	OpenStore func(ctx context.Context, create bool) (store.Store, error) // called once, on first need
+	FS        fsx.FS
+	Indexes   string // directory of the stat indexes
+	Data      string // directory whose disk and inode are the store's
+	Clock     clock.Clock
+	Boot      string // identity of this run of the machine; "" when it cannot be told
+	Home      string // the user's home directory, for the danger guard
+	Policy    func(retake.WorkspaceID) retake.Policy
+	Floor     func(total int64) int64 // bytes that must stay free on the store's disk
+	Wait      time.Duration           // how long to wait for another writer
+}
+
+// Service is retake.Service beside the files.
+type Service struct {
+	p  Parts
+	mu sync.Mutex  // guards st
+	st store.Store // nil until first needed
+}
+
+var _ retake.Service = (*Service)(nil)
+
+// New makes a service of its parts.
+func New(p Parts) *Service { return &Service{p: p} }
+
+// Close closes store and catalog.
+func (s *Service) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var err error
+	if s.st != nil {
+		err = s.st.Close()
+	}
+	return errors.Join(err, s.p.Catalog.Close())
+}
+
+// store opens the store on first need: reading the timeline never pays for it.
+func (s *Service) store(ctx context.Context) (store.Store, error) {
+	return s.openStore(ctx, false)
+}
+
+func (s *Service) openStore(ctx context.Context, create bool) (store.Store, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.st != nil {
+		return s.st, nil
+	}
+	st, err := s.p.OpenStore(ctx, create)
+	if err != nil {
+		return nil, err
+	}
+	s.st = st
+	return st, nil
+}
+
+func newCheckpointID() (retake.CheckpointID, error) {
+	u, err := uuid.NewV7()
+	return retake.CheckpointID(retake.CheckpointPrefix + u.String()), err
+}
+
+func newWorkspaceID() (retake.WorkspaceID, error) {
+	u, err := uuid.NewV7()
+	return retake.WorkspaceID(retake.WorkspacePrefix + u.String()), err
+}
+
+// Safe sentences.
+const (
+	unchanged = "Nothing was changed."
+	notSaved  = "Nothing was saved; the moments before are whole."
+)
+
+// fault gives an error its kind. What already has one keeps it.
+func fault(what, safe string, err error) error {
+	var e *retake.Error
+	if err == nil || errors.As(err, &e) {
+		return err
+	}
+	out := &retake.Error{Kind: retake.Internal, What: what, Safe: safe, Err: err}
+	switch {
+	case errors.Is(err, context.Canceled):
+		out.Kind = retake.Canceled
+	case errors.Is(err, store.ErrBusy):
+		out.Kind, out.Hint = retake.Busy, "another save or a sweep is running; try again"
+	case errors.Is(err, fsx.ErrNoSpace):
+		out.Kind, out.Hint = retake.Limit, "make room on the disk of the store: retake space --free"
+	case errors.Is(err, store.ErrDamaged):
+		out.Kind, out.Hint = retake.Damaged, "see what else is damaged: retake scrub --all"
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, catalog.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		out.Kind = retake.NotFound
+	case errors.Is(err, fs.ErrPermission):
+		out.Kind = retake.Denied
+	}
+	return out
+}
+
+// roots and the store's own place.
+
+func (s *Service) skip() []capture.Place {
+	d, err := s.p.FS.OpenRoot(s.p.Data)
+	if err != nil {
+		return nil // no store yet
+	}
+	defer d.Close() //nolint:errcheck // only looked
+	i, err := d.Stat()
+	if err != nil {
+		return nil
+	}
+	return []capture.Place{{Dev: i.Dev, Ino: i.Ino}}
+}
+
+func (s *Service) captureOptions(ws retake.WorkspaceID, budget time.Duration, progress func(retake.Progress)) capture.Options {
+	return capture.Options{
+		Clock: s.p.Clock, Policy: s.p.Policy(ws), Budget: budget, Skip: s.skip(),
+		Marker: markerDir, Xattr: markXattr, Progress: progress,
+	}
+}
+
+func indexName(ws retake.WorkspaceID) string { return string(ws) + ".index" }
+
+// room refuses when the store's disk is down to the floor.
+func (s *Service) room() (free, floor int64, err error) {
+	free, total, err := s.p.FS.Free(s.p.Data)
+	if err != nil {
+		return 0, 0, fmt.Errorf("ask for room: %w", err)
+	}
+	return free, s.p.Floor(total), nil
+}
