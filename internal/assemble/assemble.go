@@ -31,8 +31,9 @@ const waitForWriter = 60 * time.Second
 
 // Options replace parts, for harnesses.
 type Options struct {
-	FS    fsx.FS
-	Clock clock.Clock
+	FS         fsx.FS
+	Clock      clock.Clock
+	Derivation string // see kopiastore.Options
 }
 
 // Solo is the service in this process: disk and SQLite.
@@ -93,7 +94,7 @@ func openCatalog(ctx context.Context, path string, durable bool, c clock.Clock) 
 }
 
 func openStore(ctx context.Context, p places, create bool, o Options) (store.Store, error) {
-	opts := kopiastore.Options{Dir: p.store, FS: o.FS, Locks: fsx.NewLocks(p.locks), Clock: o.Clock}
+	opts := kopiastore.Options{Dir: p.store, FS: o.FS, Locks: fsx.NewLocks(p.locks), Clock: o.Clock, Derivation: o.Derivation}
 	if create {
 		return kopiastore.Create(ctx, opts)
 	}

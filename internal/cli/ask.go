@@ -37,6 +37,9 @@ func (f *face) ask(ctx context.Context, question string) (bool, error) {
 		if r.err != nil && !errors.Is(r.err, io.EOF) {
 			return false, fmt.Errorf("read answer: %w", r.err)
 		}
+		if r.err != nil { // the question stands on a line of its own
+			fmt.Fprintln(f.Err)
+		}
 		switch strings.ToLower(strings.TrimSpace(r.text)) {
 		case "y", "yes":
 			return true, nil

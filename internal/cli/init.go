@@ -56,7 +56,7 @@ func (c *initCmd) run(cmd *cobra.Command, args []string) error {
 	if !c.json {
 		fmt.Fprint(c.Out, renderLooked(c.out(), look))
 	}
-	if req.Accept, err = c.consent(ctx, look.Danger); err != nil {
+	if req.Accept, err = c.consent(ctx, look.Danger, args); err != nil {
 		return err
 	}
 	return c.capture(ctx, s, req)
@@ -86,7 +86,7 @@ func (c *initCmd) capture(ctx context.Context, s retake.Service, req retake.Init
 
 // consent collects the classes of danger that were agreed to, by flag or by
 // answer. --yes agrees to none of them.
-func (c *initCmd) consent(ctx context.Context, dangers []retake.Danger) ([]string, error) {
+func (c *initCmd) consent(ctx context.Context, dangers []retake.Danger, typed []string) ([]string, error) {
 	accepted := slices.Clone(c.accept)
 	var missing []retake.Danger
 	for _, d := range dangers {
@@ -95,7 +95,7 @@ func (c *initCmd) consent(ctx context.Context, dangers []retake.Danger) ([]strin
 		}
 	}
 	if len(missing) > 0 && (!c.canAsk() || c.yes) {
-		return nil, refusal(missing, accepted)
+		return nil, refusal(missing, accepted, typed)
 	}
 	for i, d := range missing {
 		ok, err := c.ask(ctx, fmt.Sprintf("%d of %d  %s: %s Protect it all the same?", i+1, len(missing), c.talk().yellow(d.Class), sentence(screen.Escape(d.Text))))
@@ -110,7 +110,8 @@ func (c *initCmd) consent(ctx context.Context, dangers []retake.Danger) ([]strin
 	return accepted, nil
 }
 
-func refusal(missing []retake.Danger, accepted []string) error {
+func refusal(missing []retake.Danger, accepted, typed []string) error {
+	dir := strings.Join(append([]string{""}, typed...), " ")
 	var texts []string
 	for _, d := range missing {
 		texts = append(texts, sentence(d.Text))
@@ -118,7 +119,7 @@ func refusal(missing []retake.Danger, accepted []string) error {
 	}
 	return &retake.Error{
 		Kind: retake.Denied, What: strings.Join(texts, " "), Safe: nothingChanged,
-		Hint: "look: retake estimate     or say so: retake init --accept " + strings.Join(accepted, ","),
+		Hint: "look: retake estimate" + dir + "     or say so: retake init" + dir + " --accept " + strings.Join(accepted, ","),
 	}
 }
 

@@ -18,6 +18,7 @@ func (f *face) root() *cobra.Command {
 		RunE:             (&bare{face: f}).run,
 		PersistentPreRun: func(*cobra.Command, []string) { f.started = true },
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.SetIn(f.In)
 	root.SetOut(f.Out)
 	root.SetErr(f.Err)
@@ -89,13 +90,13 @@ func useLine(cmd *cobra.Command) string {
 }
 
 func helpHint(cmd *cobra.Command) string {
-	return "how it is used: " + strings.TrimSpace("retake help "+strings.TrimPrefix(cmd.CommandPath(), "retake"))
+	return "how it is used: retake help" + strings.TrimPrefix(cmd.CommandPath(), "retake")
 }
 
 // flagTrouble says in our words what the parser of flags found.
 func flagTrouble(cmd *cobra.Command, err error) error {
 	text := err.Error()
-	hint := strings.Replace(helpHint(cmd), "help  ", "help ", 1)
+	hint := helpHint(cmd)
 	if name, ok := strings.CutPrefix(text, "unknown flag: "); ok {
 		return usage(hint, "%s has no flag %s.", sayCommand(cmd), name)
 	}

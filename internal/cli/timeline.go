@@ -76,6 +76,9 @@ func fit(l look, rows []row) columns {
 		used += 2 + flagColumns + factsColumns - leadColumns
 	}
 	c.title = max(l.width-used, 16)
+	if c.wide {
+		c.title = min(c.title, 64) // the facts take the rest
+	}
 	return c
 }
 

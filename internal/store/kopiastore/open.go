@@ -36,9 +36,10 @@ type Options struct {
 	Locks fsx.Locks
 	Clock clock.Clock
 
-	// derivation overrides how the key is made from the password; tests that
-	// open thousands of stores use one that costs nothing.
-	derivation string
+	// Derivation names how a new store makes its key from the password; "" is
+	// ours. Harnesses that make thousands of stores are built with the engine's
+	// tag "testing" and use "testing-only-insecure", which costs nothing.
+	Derivation string
 }
 
 // The password is 256 random bits, so a slow derivation protects nothing; of the
@@ -161,7 +162,7 @@ func (s *Store) initialize(ctx context.Context, password string) error {
 	if err := s.writeShards(); err != nil {
 		return err
 	}
-	kdf := s.opts.derivation
+	kdf := s.opts.Derivation
 	if kdf == "" {
 		kdf = keyDerivation
 	}
