@@ -140,7 +140,7 @@ func newWalker(ctx context.Context, root fsx.Dir, x *Index, o Options) (*walker,
 	x.dev = i.Dev
 	// A store through a mapping changes no time while its page is dirty. After
 	// this, the first one does; what changes from here on is unsettled.
-	if err := root.SyncFS(); err != nil {
+	if err := root.SyncFS(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return nil, err
 	}
 	now := o.Clock.Now()

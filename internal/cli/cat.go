@@ -14,9 +14,9 @@ import (
 )
 
 type catAnswer struct {
-	V     int    `json:"v"`
-	Entry entry  `json:"entry"`
-	Bytes []byte `json:"bytes"`
+	V     int          `json:"v"`
+	Entry retake.Entry `json:"entry"`
+	Bytes []byte       `json:"bytes"`
 }
 
 func (f *face) catCommand() *cobra.Command {
@@ -52,7 +52,7 @@ func (f *face) copyOut(in io.Reader, e retake.Entry) error {
 		if err != nil {
 			return fmt.Errorf("read file: %w", err)
 		}
-		return f.writeJSON(catAnswer{1, entry{e, odd(e.Name)}, all})
+		return f.writeJSON(catAnswer{1, e, all})
 	case f.OutTTY:
 		return showBytes(f.Out, in)
 	}

@@ -18,11 +18,8 @@ type diffCmd struct {
 }
 
 type diffAnswer struct {
-	V       int                `json:"v"`
-	From    *retake.Checkpoint `json:"from,omitempty"`
-	To      *retake.Checkpoint `json:"to,omitempty"`
-	Changes []change           `json:"changes"`
-	Gaps    []retake.Gap       `json:"gaps,omitempty"`
+	V int `json:"v"`
+	retake.Comparison
 }
 
 func (f *face) diffCommand() *cobra.Command {
@@ -72,8 +69,11 @@ func (c *diffCmd) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if d.Changes == nil {
+		d.Changes = []retake.Change{}
+	}
 	if c.json {
-		return c.writeJSON(diffAnswer{1, d.From, d.To, withBytes(d.Changes), d.Gaps})
+		return c.writeJSON(diffAnswer{1, d})
 	}
 	return c.write(ctx, content{s: s, ws: ws.ID, now: d.To == nil}, d)
 }

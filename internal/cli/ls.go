@@ -12,9 +12,9 @@ import (
 )
 
 type lsAnswer struct {
-	V       int     `json:"v"`
-	Dir     string  `json:"dir"`
-	Entries []entry `json:"entries"`
+	V       int            `json:"v"`
+	Dir     string         `json:"dir"`
+	Entries []retake.Entry `json:"entries"`
 }
 
 func (f *face) lsCommand() *cobra.Command {
@@ -38,7 +38,10 @@ func (f *face) lsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(lsAnswer{1, dir, entriesWithBytes(entries)}, func(l look) string { return renderEntries(l, entries, long) })
+			if entries == nil {
+				entries = []retake.Entry{}
+			}
+			return f.emit(lsAnswer{1, dir, entries}, func(l look) string { return renderEntries(l, entries, long) })
 		},
 	}
 	cmd.Flags().BoolVarP(&long, "long", "l", false, "with mode, owner, size and time")

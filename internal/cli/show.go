@@ -16,7 +16,7 @@ type card struct {
 	Checkpoint retake.Checkpoint  `json:"checkpoint"`
 	Parent     *retake.Checkpoint `json:"parent,omitempty"`
 	Pins       []retake.Pin       `json:"pins"`
-	Changes    []change           `json:"changes"`
+	Changes    []retake.Change    `json:"changes"`
 }
 
 func (f *face) showCommand() *cobra.Command {
@@ -49,7 +49,10 @@ func (f *face) show(cmd *cobra.Command, ref string) error {
 	if err != nil {
 		return err
 	}
-	c := card{V: 1, Checkpoint: *d.To, Parent: d.From, Pins: []retake.Pin{}, Changes: withBytes(d.Changes)}
+	if d.Changes == nil {
+		d.Changes = []retake.Change{}
+	}
+	c := card{V: 1, Checkpoint: *d.To, Parent: d.From, Pins: []retake.Pin{}, Changes: d.Changes}
 	for _, p := range t.Pins {
 		if p.Checkpoint == d.To.ID {
 			c.Pins = append(c.Pins, p)

@@ -54,7 +54,11 @@ func renderError(l look, e retake.Error) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\n", l.red(l.g.No), l.bold(sentence(screen.Escape(e.What))))
 	if e.Err != nil && tellsCause(e.Kind) {
-		fmt.Fprintf(&b, "  %s %s\n", l.dim("because:"), screen.Escape(e.Err.Error()))
+		label := "because:"
+		for line := range strings.SplitSeq(e.Err.Error(), "\n") { // joined errors have a line each
+			fmt.Fprintf(&b, "  %s %s\n", l.dim(label), screen.Escape(line))
+			label = "     and:"
+		}
 	}
 	if e.Safe != "" {
 		fmt.Fprintf(&b, "  %s\n", sentence(screen.Escape(e.Safe)))

@@ -11,6 +11,7 @@ import (
 	"github.com/kopia/kopia/repo"
 	"github.com/kopia/kopia/repo/blob"
 	"github.com/kopia/kopia/repo/content"
+	"github.com/kopia/kopia/repo/format"
 )
 
 // The engine opens a repository through a configuration file that names a
@@ -51,7 +52,7 @@ func openEngine(ctx context.Context, d *disk, password string) (repo.DirectRepos
 	conf, err := json.Marshal(repo.LocalConfig{
 		Storage:       &blob.ConnectionInfo{Type: storageType, Config: &mountOptions{Key: dir}},
 		Caching:       &content.CachingOptions{},
-		ClientOptions: repo.ClientOptions{Hostname: identity, Username: identity, FormatBlobCacheDuration: -1},
+		ClientOptions: repo.ClientOptions{Hostname: identity, Username: identity, FormatBlobCacheDuration: format.DefaultRepositoryBlobCacheDuration},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encode engine configuration: %w", err)

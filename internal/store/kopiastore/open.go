@@ -167,16 +167,14 @@ func (s *Store) initialize(ctx context.Context, password string) error {
 		kdf = keyDerivation
 	}
 	opt := &repo.NewRepositoryOptions{FormatBlockKeyDerivationAlgorithm: kdf}
-	opt.BlockFormat.MutableParameters = format.MutableParameters{} // the engine's own, but for the epochs below
 	if err := repo.Initialize(ctx, s.disk, opt, password); err != nil {
 		return fmt.Errorf("initialize repository: %w", err)
 	}
-	rep, err := openEngine(ctx, s.disk, password)
-	if err != nil {
+	if err := s.tuneEpochs(ctx, password); err != nil {
 		return err
 	}
-	s.rep = rep
-	if err := s.tuneEpochs(ctx); err != nil {
+	var err error
+	if s.rep, err = openEngine(ctx, s.disk, password); err != nil {
 		return err
 	}
 	return s.writeRules(ctx)
@@ -218,8 +216,13 @@ func (s *Store) writeShards() error {
 // by one blob for every save.
 const epochAge = time.Hour
 
-func (s *Store) tuneEpochs(ctx context.Context) error {
-	fm := s.rep.FormatManager()
+// tuneEpochs changes the format before the repository is opened for the first
+// time: one that is open goes on with what it has read.
+func (s *Store) tuneEpochs(ctx context.Context, password string) error {
+	fm, err := format.NewManager(ctx, s.disk, "", format.DefaultRepositoryBlobCacheDuration, password, s.clock.Now)
+	if err != nil {
+		return fmt.Errorf("read format: %w", err)
+	}
 	mp, err := fm.GetMutableParameters(ctx)
 	if err != nil {
 		return fmt.Errorf("read format: %w", err)

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+// Look is look for tests outside the package.
+type Look = look
+
+// NewLook draws for a width, without colors unless asked.
+func NewLook(width int, now time.Time, ascii, color bool) Look {
+	l := look{g: screen.Unicode, width: width, now: now, home: "/home/ann", ascii: ascii, paint: paint(color)}
+	if ascii {
+		l.g = screen.ASCII
+	}
+	return l
+}
+
+// Line is one folded line.
+type Line struct {
+	Path        string
+	Files, Dirs int64
+	Single      bool
+}
+
+// Fold is fold, with fields that tests can see.
+func Fold(changes []retake.Change) []Line {
+	var out []Line
+	for _, f := range fold(changes) {
+		out = append(out, Line{f.path, f.files, f.dirs, f.change != nil})
+	}
+	return out
+}
+
+// Edit is one line of a comparison.
+type Edit struct {
+	Op   byte
+	Line string
+}
+
+// Hunk is a run of edits.
+type Hunk struct {
+	Before, After int
+	Edits         []Edit
+}
+
+// DiffLines is diffLines.
+func DiffLines(a, b []string) []Edit { return exported(diffLines(a, b)) }
+
+// Hunks gives the hunks of a comparison.
+func Hunks(a, b []string) []Hunk {
+	var out []Hunk
+	for _, h := range hunks(diffLines(a, b)) {
+		out = append(out, Hunk{h.before, h.after, exported(h.edits)})
+	}
+	return out
+}
+
+func exported(edits []edit) []Edit {
+	out := make([]Edit, len(edits))
+	for i, e := range edits {
+		out[i] = Edit{e.op, e.line}
+	}
+	return out
+}
+
+// RenderLines renders two texts of one path.
+func RenderLines(l Look, c retake.Change, before, after, why string) string {
+	return renderLines(l, c, sides{before: before, after: after, why: why})
+}
+
+// RenderChanges groups and lists changes without counts of lines.
+func RenderChanges(l Look, changes []retake.Change) string {
+	return renderChanges(l, groups(changes), nil)
+}
+
+// NewProgress gives the two ends of a line of progress.
+func NewProgress(d Deps, word string) (tell func(retake.Progress), done func()) {
+	p := newFace(d).progress(word)
+	return p.tell(), p.done
+}
+
+// The rest as it is.
+var (
+	MaxEdits         = maxEdits
+	SplitLines       = splitLines
+	RenderTimeline   = renderTimeline
+	RenderError      = renderError
+	RenderProgress   = renderProgress
+	RenderStatusLine = renderStatusLine
+	RenderStatus     = renderStatus
+	RenderWorkspaces = renderWorkspaces
+	RenderSaved      = renderSaved
+	RenderLooked     = renderLooked
+	FirstRun         = firstRun
+	ShowBytes        = showBytes
+)

@@ -1,0 +1,5 @@
+//go:build !testing
+
+package main
+
+const derivation = "" // as shipped
