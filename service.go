@@ -166,6 +166,8 @@ type Keeper interface {
 type Custodian interface {
 	// Scrub reads the store back; Share is the part of all file bytes to read.
 	Scrub(ctx context.Context, q ScrubQuery) (ScrubReport, error)
+	// Space measures the store and its disk.
+	Space(ctx context.Context) (StoreState, error)
 	// Sweep gives back the bytes that no checkpoint needs.
 	Sweep(ctx context.Context) (SweepReport, error)
 	// Rebuild makes the catalog again from the store alone.

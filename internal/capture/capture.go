@@ -139,12 +139,13 @@ func newWalker(ctx context.Context, root fsx.Dir, x *Index, o Options) (*walker,
 	}
 	x.dev = i.Dev
 	// A store through a mapping changes no time while its page is dirty. After
-	// this, the first one does; what changes from here on is unsettled.
+	// the sync the first one does, and what changes from here on is unsettled: a
+	// page may get dirty again long before a slow sync ends.
+	now := o.Clock.Now()
+	w.started = now.UnixNano()
 	if err := root.SyncFS(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return nil, err
 	}
-	now := o.Clock.Now()
-	w.started = now.UnixNano()
 	if o.Budget > 0 {
 		w.deadline = now.Add(o.Budget)
 	}

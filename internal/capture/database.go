@@ -61,12 +61,11 @@ func databases(names []string) map[string][]int {
 // at last all of it is torn.
 func (v *visitor) settleGroup(ctx context.Context, names []string, members []int) error {
 	for try := 1; ; try++ {
-		gaps := v.gapCount()
 		still, err := v.groupOnce(ctx, names, members, try == tries)
 		if err != nil || still || try == tries {
 			return err
 		}
-		v.dropGaps(gaps, names, members)
+		v.dropGaps(names, members)
 	}
 }
 
@@ -100,8 +99,11 @@ func (v *visitor) groupStill(names []string, members []int, before []fsx.Info, t
 		if !there[k] || strings.HasSuffix(names[i], sharedMemory) {
 			continue
 		}
-		st, err := v.dir.Lstat(names[i])
 		b := &before[k]
+		if b.Type == fsx.Directory { // its own listing tells
+			continue
+		}
+		st, err := v.lstat(names[i])
 		if err != nil || st.Ctime != b.Ctime || st.Mtime != b.Mtime || st.Ino != b.Ino || st.Size != b.Size {
 			return false
 		}
@@ -121,6 +123,10 @@ func (v *visitor) tearGroup(names []string, members []int, there []bool) {
 func (v *visitor) readMember(ctx context.Context, i int, name string, st fsx.Info) error {
 	path := join(v.n.path, name)
 	if st.Type == fsx.Directory {
+		if v.kids[i] != nil { // by an earlier try; all below is noted once
+			v.state[i] = kept
+			return nil
+		}
 		return v.descend(ctx, i, name, path)
 	}
 	v.tick()

@@ -46,6 +46,11 @@ func (v *visitor) keep(i int, path string, r row, torn bool, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		v.state[i] = vanished
 		return nil
+	case errors.Is(err, errRefused): // its gap is named
+		return nil
+	case errors.Is(err, fsx.ErrOtherMount):
+		v.gap(path, retake.ReasonMount, "")
+		return nil
 	case errors.Is(err, fsx.ErrNotRegular):
 		v.gap(path, retake.ReasonMoving, "became something else while we read")
 		return nil
@@ -63,6 +68,9 @@ func (v *visitor) keep(i int, path string, r row, torn bool, err error) error {
 	return nil
 }
 
+// errRefused: what was opened is not what was looked at, and is not read at all.
+var errRefused = errors.New("refused")
+
 // sinkError is trouble of the store, not of the file.
 type sinkError struct{ err error }
 
@@ -79,7 +87,7 @@ func (v *visitor) read(ctx context.Context, name, path string, st fsx.Info) (r r
 		if torn = try == tries; torn {
 			break
 		}
-		if st, err = v.dir.Lstat(name); err != nil {
+		if st, err = v.lstat(name); err != nil {
 			break
 		}
 	}
@@ -118,7 +126,7 @@ func (v *visitor) readLink(ctx context.Context, name, path string, st fsx.Info) 
 	if err != nil {
 		return row{}, false, err
 	}
-	after, err := v.dir.Lstat(name)
+	after, err := v.lstat(name)
 	if err != nil {
 		return row{}, false, err
 	}
@@ -142,6 +150,10 @@ func (v *visitor) readFile(ctx context.Context, name, path string) (row, bool, e
 	if err != nil {
 		return row{}, false, err
 	}
+	v.tellApart(&before)
+	if v.refused(name, path, &before) { // another file than the one we looked at
+		return row{}, false, errRefused
+	}
 	if err := v.waitTick(ctx, &before); err != nil {
 		return row{}, false, err
 	}
@@ -155,7 +167,7 @@ func (v *visitor) readFile(ctx context.Context, name, path string) (row, bool, e
 	}
 	r.entry.Size = n
 	still := n == before.Size
-	if still && before.Ctime >= v.started && v.sink != nil {
+	if still && before.Ctime >= v.started-int64(stampTick) && v.sink != nil {
 		again, _, err := v.put(ctx, name, path, io.NewSectionReader(f, 0, before.Size))
 		if err != nil {
 			return row{}, false, err

@@ -17,23 +17,15 @@ func (w *walker) sortedGaps() []retake.Gap {
 	return slices.CompactFunc(w.gaps, func(a, b retake.Gap) bool { return a.Path == b.Path && a.Reason == b.Reason })
 }
 
-func (w *walker) gapCount() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.gaps)
-}
-
 // dropGaps takes back the gaps of a group that will be read again.
-func (v *visitor) dropGaps(from int, names []string, members []int) {
+func (v *visitor) dropGaps(names []string, members []int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	mine := map[string]bool{}
 	for _, i := range members {
 		mine[join(v.n.path, names[i])] = true
 	}
-	v.gaps = append(v.gaps[:from], slices.DeleteFunc(slices.Clone(v.gaps[from:]), func(g retake.Gap) bool {
-		return mine[g.Path]
-	})...)
+	v.gaps = slices.DeleteFunc(v.gaps, func(g retake.Gap) bool { return mine[g.Path] })
 }
 
 func (w *walker) tornOnce(path string) {

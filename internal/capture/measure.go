@@ -69,8 +69,11 @@ func (w *scale) name(ctx context.Context, d fsx.Dir, name, path string, depth in
 		return nil
 	case err != nil:
 		return w.gap(path, err)
-	case st.Dev != w.dev:
-		w.m.Gaps = append(w.m.Gaps, retake.Gap{Path: slash(path, st.Type == fsx.Directory), Reason: retake.ReasonMount})
+	case st.Dev != w.dev && st.Type == fsx.Directory:
+		w.m.Gaps = append(w.m.Gaps, retake.Gap{Path: path + "/", Reason: retake.ReasonMount})
+		return nil
+	case st.Type == fsx.Device:
+		w.m.Gaps = append(w.m.Gaps, retake.Gap{Path: path, Reason: retake.ReasonDevice})
 		return nil
 	case st.Type != fsx.Directory:
 		w.m.Files++

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -176,7 +177,7 @@ func (v *visitor) look(i int, name string) (fsx.Info, bool, error) {
 		return fsx.Info{}, false, nil
 	}
 	v.state[i] = vanished
-	st, err := v.dir.Lstat(name)
+	st, err := v.lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return st, false, nil
 	}
@@ -192,7 +193,7 @@ func (v *visitor) look(i int, name string) (fsx.Info, bool, error) {
 		v.gap(slash(path, isDir), retake.ReasonIgnored, "")
 	case st.Type == fsx.Device:
 		v.gap(path, retake.ReasonDevice, "")
-	case st.Dev != v.dev:
+	case st.Dev != v.dev && v.elsewhere(name, &st):
 		v.gap(slash(path, isDir), retake.ReasonMount, "")
 	case isDir && slices.Contains(v.o.Skip, Place{st.Dev, st.Ino}):
 		v.gap(path+"/", retake.ReasonStore, "")
@@ -200,6 +201,38 @@ func (v *visitor) look(i int, name string) (fsx.Info, bool, error) {
 		return st, true, nil
 	}
 	return st, false, nil
+}
+
+// elsewhere tells a mount from an overlay whose layers are different file systems:
+// there, all that are not directories have the device of their layer. Opening
+// tells them apart; a regular file is opened anyway when it is read, links are
+// never mounts, and a FIFO is not opened, for it would wake who waits at it.
+func (v *visitor) elsewhere(name string, st *fsx.Info) bool {
+	switch st.Type {
+	case fsx.Directory, fsx.Device:
+		return true
+	case fsx.Socket:
+		f, err := v.dir.OpenFile(name)
+		if err == nil {
+			_ = f.Close() // nothing was written
+		}
+		return errors.Is(err, fsx.ErrOtherMount)
+	case fsx.Regular, fsx.Symlink, fsx.FIFO:
+	}
+	return false
+}
+
+func (v *visitor) lstat(name string) (fsx.Info, error) {
+	st, err := v.dir.Lstat(name)
+	v.tellApart(&st)
+	return st, err
+}
+
+// tellApart makes inode numbers of several devices, as an overlay shows them, one set.
+func (w *walker) tellApart(i *fsx.Info) {
+	if i.Dev != w.dev {
+		i.Ino ^= bits.RotateLeft64(i.Dev, 40)
+	}
 }
 
 func slash(path string, isDir bool) string {

@@ -80,7 +80,7 @@ func showBytes(out io.Writer, in io.Reader) error {
 			fmt.Fprintln(w)
 		}
 		if errors.Is(err, io.EOF) {
-			return flush(w)
+			return answered(w.Flush())
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return fmt.Errorf("read file: %w", err)

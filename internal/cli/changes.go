@@ -69,8 +69,9 @@ func (l look) groupWord(what retake.Difference, word string) string {
 		return l.green(word)
 	case retake.Timed:
 		return l.dim(word)
+	default:
+		return l.bold(word)
 	}
-	return l.bold(word)
 }
 
 // total counts files whose bytes, kind or mode changed; times alone do not count.
@@ -123,6 +124,8 @@ func (l look) remark(what retake.Difference, line folded, counts map[string]line
 		return l.dim(l.modes(c))
 	case isDir(c):
 		return ""
+	case isLink(c):
+		return l.dim("link")
 	case what == retake.Edited:
 		return l.dim(fmt.Sprintf("%s %s %s", screen.Bytes(c.Before.Size), l.g.Arrow, screen.Bytes(c.After.Size)))
 	}
@@ -145,8 +148,7 @@ func (l look) sum(line folded) string {
 	var parts []string
 	if line.files > 0 {
 		parts = append(parts, files(line.files))
-	}
-	if line.dirs > 0 {
+	} else {
 		parts = append(parts, number(line.dirs, "directory", "directories"))
 	}
 	if line.bytes != 0 {

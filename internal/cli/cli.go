@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/screen"
 )
 
 // Deps is all that the face touches.
@@ -47,8 +49,8 @@ func Run(ctx context.Context, args []string, d Deps) int {
 	}
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if shut := f.close(); shut != nil && err == nil {
-		err = shut
+	if shut := f.close(); shut != nil { // what was done stays done
+		fmt.Fprintf(f.Err, "%s %s\n", f.talk().yellow("!"), screen.Escape("close memory: "+shut.Error()))
 	}
 	var known *retake.Error
 	if !f.started && err != nil && !errors.As(err, &known) {

@@ -29,16 +29,8 @@ type sides struct {
 // read gives both sides. Files of now may be gone or other ones by this time;
 // that is no error.
 func (r content) read(ctx context.Context, c retake.Change) (sides, error) {
-	for _, e := range []*retake.Entry{c.Before, c.After} {
-		if e == nil {
-			continue
-		}
-		if e.Kind != retake.KindFile && e.Kind != retake.KindSymlink {
-			return sides{why: string(e.Kind)}, nil
-		}
-		if e.Size > textLimit {
-			return sides{why: screen.Bytes(e.Size) + ", lines are compared up to " + screen.Bytes(textLimit)}, nil
-		}
+	if why := unfit(c); why != "" {
+		return sides{why: why}, nil
 	}
 	var s sides
 	var err error
@@ -59,10 +51,39 @@ func (r content) read(ctx context.Context, c retake.Change) (sides, error) {
 	switch {
 	case len(s.before) > textLimit || len(s.after) > textLimit:
 		s.why = "grew while we looked"
-	case strings.ContainsRune(s.before, 0) || strings.ContainsRune(s.after, 0):
+	case binary(s.before) || binary(s.after):
 		s.why = "binary"
 	}
 	return s, nil
+}
+
+// binary reports whether text would not be read by anybody: it holds a NUL, or
+// more than a few of the controls that text has no use for.
+func binary(s string) bool {
+	odd := 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == 0:
+			return true
+		case c < ' ' && !strings.ContainsRune("\t\n\r\f\b\x1b", rune(c)), c == 0x7f:
+			odd++
+		}
+	}
+	return odd > len(s)/50
+}
+
+// unfit tells why an entry has no lines to compare; empty when it may have.
+func unfit(c retake.Change) string {
+	for _, e := range []*retake.Entry{c.Before, c.After} {
+		switch {
+		case e == nil:
+		case e.Kind != retake.KindFile && e.Kind != retake.KindSymlink:
+			return string(e.Kind)
+		case e.Size > textLimit:
+			return screen.Bytes(e.Size) + ", lines are compared up to " + screen.Bytes(textLimit)
+		}
+	}
+	return ""
 }
 
 func (r content) later(ctx context.Context, c retake.Change) (string, error) {
@@ -108,7 +129,7 @@ func (r content) measure(ctx context.Context, groups []group) (map[string]lineCo
 	for _, g := range groups {
 		for _, line := range g.lines {
 			c := line.change
-			if c == nil || isDir(c) || c.What == retake.Retyped || c.What == retake.Moded {
+			if c == nil || isDir(c) || isLink(c) || c.What == retake.Retyped || c.What == retake.Moded {
 				continue
 			}
 			s, err := r.read(ctx, *c)

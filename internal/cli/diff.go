@@ -1,14 +1,9 @@
 package cli
 
 import (
-	"bufio"
-	"context"
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/screen"
 )
 
 type diffCmd struct {
@@ -84,69 +79,4 @@ func nowIsEmpty(ref string) string {
 		return ""
 	}
 	return ref
-}
-
-func (c *diffCmd) write(ctx context.Context, r content, d retake.Comparison) error {
-	w := bufio.NewWriter(c.Out)
-	l := c.out()
-	if c.nameOnly {
-		for _, ch := range d.Changes {
-			if ch.What != retake.Timed {
-				fmt.Fprintln(w, screen.Escape(ch.Path))
-			}
-		}
-		return flush(w)
-	}
-	fmt.Fprint(w, renderEnds(l, d))
-	gs := groups(d.Changes)
-	draw := c.drawLines
-	if c.stat {
-		draw = c.drawStat
-	}
-	if err := draw(ctx, w, r, gs); err != nil {
-		return err
-	}
-	if len(d.Gaps) > 0 {
-		fmt.Fprintf(w, "\n%s  now could not be read as a whole\n%s", l.cyan(string(retake.Partial)), gapLines(l, d.Gaps, "  "))
-	}
-	fmt.Fprintf(w, "\n%s\n", renderTotals(l, gs))
-	return flush(w)
-}
-
-func flush(w *bufio.Writer) error {
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("write answer: %w", err)
-	}
-	return nil
-}
-
-func (c *diffCmd) drawStat(ctx context.Context, w *bufio.Writer, r content, gs []group) error {
-	counts, err := r.measure(ctx, gs)
-	if err == nil {
-		fmt.Fprint(w, renderStat(c.out(), gs, counts))
-	}
-	return err
-}
-
-// drawLines lists what came and went, then shows the lines of what was edited.
-// Paths that were asked for show their lines in any case.
-func (c *diffCmd) drawLines(ctx context.Context, w *bufio.Writer, r content, gs []group) error {
-	l := c.out()
-	for _, g := range gs {
-		if g.what != retake.Edited && (len(c.paths) == 0 || g.what != retake.Added && g.what != retake.Deleted) {
-			fmt.Fprint(w, renderStat(l, []group{g}, nil))
-			continue
-		}
-		for _, ch := range g.changes {
-			if isDir(&ch) {
-				continue
-			}
-			s, err := r.read(ctx, ch)
-			if err != nil {
-				return err
-			}
-			fmt.Fprint(w, renderLines(l, ch, s))
-		}
-	}
-	return nil
 }

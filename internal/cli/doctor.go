@@ -99,12 +99,12 @@ func renderProof(l look, p retake.Proof) string {
 	case p.Equal:
 		fmt.Fprintf(&b, "%s Equal: both programs see the same tree.\n", l.green(l.g.Yes))
 	case len(p.Special) > 0:
-		fmt.Fprintf(&b, "%s Not equal, and the entries below explain it.\n", l.cyan("!"))
+		fmt.Fprintf(&b, "%s Not equal, and cannot be: the stock format has no form for what is listed below.\n", l.cyan("!"))
 	default:
 		fmt.Fprintf(&b, "%s Not equal.\n", l.red(l.g.No))
 	}
 	if len(p.Special) > 0 {
-		fmt.Fprintf(&b, "\n%s that the stock format cannot express:\n", number(int64(len(p.Special)), "entry", "entries"))
+		fmt.Fprintf(&b, "\n%s without a form in the stock format:\n", number(int64(len(p.Special)), "entry", "entries"))
 		for _, s := range p.Special {
 			fmt.Fprintf(&b, "  %s\n", screen.Escape(s))
 		}

@@ -138,19 +138,23 @@ func (f *face) emit(value any, draw func(l look) string) error {
 	if f.json {
 		return f.writeJSON(value)
 	}
-	if _, err := io.WriteString(f.Out, draw(f.out())); err != nil {
-		return fmt.Errorf("write answer: %w", err)
+	_, err := io.WriteString(f.Out, draw(f.out()))
+	return answered(err)
+}
+
+// answered is for the moment when the work is done: whether somebody hears of
+// it does not undo it.
+func answered(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return &retake.Error{Kind: retake.Internal, What: "the answer could not be written", Safe: "What was asked for was done.", Err: err}
 }
 
 func (f *face) writeJSON(value any) error {
 	enc := json.NewEncoder(f.Out)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
-		return fmt.Errorf("write answer: %w", err)
-	}
-	return nil
+	return answered(enc.Encode(value))
 }
 
 // hint tells a person what to do next, label and command by turns. A program

@@ -191,6 +191,14 @@ func isDir(c *retake.Change) bool {
 	return e != nil && e.Kind == retake.KindDir
 }
 
+func isLink(c *retake.Change) bool {
+	e := c.After
+	if e == nil {
+		e = c.Before
+	}
+	return e != nil && e.Kind == retake.KindSymlink
+}
+
 // weight is how many bytes a change brought or took.
 func weight(c *retake.Change) int64 {
 	var n int64

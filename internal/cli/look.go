@@ -50,6 +50,15 @@ func (l look) path(p string) string {
 	return screen.Escape(p)
 }
 
+// word is a path that can be pasted into a shell.
+func (l look) word(p string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+"
+	if strings.Trim(p, plain) == "" {
+		return l.path(p)
+	}
+	return "'" + strings.ReplaceAll(screen.Escape(p), "'", `'\''`) + "'"
+}
+
 func (l look) clock(t time.Time) string { return screen.Clock(t, l.now) }
 
 // ago never goes below zero: the clock may stand behind what was recorded.

@@ -91,8 +91,9 @@ func sizeOf(l look, e retake.Entry) string {
 		return screen.Bytes(e.Size)
 	case retake.KindDir:
 		return files(e.Sum.Files)
+	default:
+		return l.g.Dash
 	}
-	return l.g.Dash
 }
 
 // modeText is the kind and the mode in octal.

@@ -14,11 +14,6 @@ type pinAnswer struct {
 	Pin retake.Pin `json:"pin"`
 }
 
-type unpinAnswer struct {
-	V        int    `json:"v"`
-	Unpinned string `json:"unpinned"`
-}
-
 func (f *face) pinCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "pin REF NAME", Short: "keep a moment on purpose, under a name", Args: between(2, 2),
@@ -33,24 +28,6 @@ func (f *face) pinCommand() *cobra.Command {
 			}
 			return f.emit(pinAnswer{1, p}, func(l look) string {
 				return fmt.Sprintf("%s %s is %s. It is kept until it is unpinned.\n", l.green(l.g.Yes), l.bold(fmt.Sprint(p.Number)), l.bold(screen.Escape(p.Name)))
-			})
-		},
-	}
-}
-
-func (f *face) unpinCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "unpin NAME", Short: "take a pin away; the moment stays", Args: between(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, ws, err := f.here(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if err := s.Unpin(cmd.Context(), ws.ID, args[0]); err != nil {
-				return err
-			}
-			return f.emit(unpinAnswer{1, args[0]}, func(l look) string {
-				return fmt.Sprintf("%s The pin %s is gone. The moment stays.\n", l.green(l.g.Yes), screen.Escape(args[0]))
 			})
 		},
 	}

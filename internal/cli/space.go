@@ -59,16 +59,10 @@ func (f *face) space(ctx context.Context, s retake.Service) error {
 	}
 	a := spaceAnswer{V: 1, Workspaces: []retake.WorkspaceState{}}
 	a.Workspaces = append(a.Workspaces, all...)
-	for _, w := range all {
-		if w.Gone || w.Ended != nil {
-			continue
-		}
-		st, err := s.Status(ctx, w.ID)
-		if err != nil {
+	if len(all) > 0 { // without a workspace there may be no store
+		if a.Store, err = s.Space(ctx); err != nil {
 			return err
 		}
-		a.Store = st.Store
-		break // one store holds them all
 	}
 	err = f.emit(a, func(l look) string { return renderSpace(l, a) })
 	f.hint("give back what no moment needs", "retake space --free")

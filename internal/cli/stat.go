@@ -69,7 +69,7 @@ func statLine(l look, what retake.Difference, line folded, counts map[string]lin
 		minus = l.g.Minus + screen.Bytes(-line.bytes)
 	}
 	if !counted && line.change == nil {
-		rest = l.dim(strings.TrimSuffix(l.sum(folded{files: line.files, dirs: line.dirs}), ", "))
+		rest = l.dim(l.sum(folded{files: line.files, dirs: line.dirs}))
 	} else if !counted && what != retake.Added && what != retake.Deleted {
 		rest = l.remark(what, line, nil)
 	}
@@ -111,6 +111,9 @@ func renderLines(l look, c retake.Change, s sides) string {
 	if s.why != "" {
 		return fmt.Sprintf("\n%s  %s\n", head, l.dim(s.why))
 	}
+	if isLink(&c) {
+		return fmt.Sprintf("\n%s  %s\n", head, l.facts(linkText("was ", s.before), linkText("is ", s.after)))
+	}
 	edits := diffLines(splitLines(s.before), splitLines(s.after))
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s  %s\n", head, l.linesOf(countLines(edits)))
@@ -123,6 +126,14 @@ func renderLines(l look, c retake.Change, s sides) string {
 		}
 	}
 	return b.String()
+}
+
+// linkText shows where a link points; an end that is not there is empty.
+func linkText(word, target string) string {
+	if target == "" {
+		return ""
+	}
+	return word + screen.Escape(target)
 }
 
 func (l look) edit(e edit) string {
@@ -138,4 +149,13 @@ func (l look) edit(e edit) string {
 		line += "\n" + l.dim(`\ no newline at the end`)
 	}
 	return line + "\n"
+}
+
+// renderNowGaps tells what of now was not compared.
+func renderNowGaps(l look, gaps []retake.Gap) string {
+	head := l.dim("left out by choice")
+	if retake.Cover(gaps).Grade == retake.Partial {
+		head = l.cyan(string(retake.Partial)) + "  now could not be read as a whole"
+	}
+	return "\n" + head + "\n" + gapLines(l, gaps, "  ")
 }

@@ -14,6 +14,11 @@ const nothingChanged = "Nothing was changed."
 // errLeft is the answer "no" to a question of ours.
 var errLeft = &retake.Error{Kind: retake.Denied, What: "Left.", Safe: nothingChanged}
 
+// told is an error whose report is already on Out.
+type told struct{ error }
+
+func (t told) Unwrap() error { return t.error }
+
 // usage is a mistake in what was typed.
 func usage(hint, format string, args ...any) error {
 	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf(format, args...), Safe: nothingChanged, Hint: hint}

@@ -46,7 +46,7 @@ func (f *face) listWorkspaces(all []retake.WorkspaceState, draw func(look) strin
 	}
 	for _, w := range all {
 		if !w.Gone && w.Ended == nil {
-			f.hint("go there", "cd "+f.talk().path(w.Root)+" && retake", "protect this one", "retake init")
+			f.hint("go there", "cd "+f.talk().word(w.Root)+" && retake", "protect this one", "retake init")
 			return nil
 		}
 	}

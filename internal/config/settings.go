@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,9 +55,9 @@ func (s *Settings) List() []retake.Setting {
 			e.Value, e.From = v, "file"
 		}
 		out = append(out, e)
-		for key, v := range s.values {
+		for _, key := range slices.Sorted(maps.Keys(s.values)) {
 			if strings.HasSuffix(key, "."+k.key) {
-				out = append(out, retake.Setting{Key: key, Value: v, Default: e.Value, From: "file", Help: k.help})
+				out = append(out, retake.Setting{Key: key, Value: s.values[key], Default: e.Value, From: "file", Help: k.help})
 			}
 		}
 	}

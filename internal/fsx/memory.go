@@ -13,7 +13,8 @@ import (
 // sync of the inode or directory it belongs to; Crash answers what a power cut
 // would leave.
 //
-//	M1  File.Sync makes data and attributes of the file durable, not its name.
+//	M1  File.Sync makes data and attributes of the file durable, not its name
+//	    (but see FileSyncKeepsName).
 //	M2  Dir.Sync makes the names of one directory durable, not what they name.
 //	M3  A rename between two directories is two changes, one in each.
 //	M4  Equal calls give equal results: inode numbers, times and lists too.
@@ -28,6 +29,7 @@ type Memory struct {
 	capacity int64
 	used     int64          // bytes of the files that have a name or a handle
 	dirty    map[*node]bool // inodes with pending changes
+	journal  bool           // see FileSyncKeepsName
 }
 
 const (
@@ -66,6 +68,15 @@ func (m *Memory) SetCapacity(bytes int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.capacity = bytes
+}
+
+// FileSyncKeepsName makes File.Sync carry the names that the file got or lost
+// before it, as ext4, xfs and btrfs do. POSIX promises less, and so does Memory
+// until this is called.
+func (m *Memory) FileSyncKeepsName(on bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.journal = on
 }
 
 // Unsynced answers how many changes a crash could lose.

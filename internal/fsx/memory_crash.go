@@ -32,7 +32,7 @@ func (m *Memory) Crash(keep func(op int) bool) *Memory {
 func (m *Memory) bare() *Memory {
 	return &Memory{
 		clock: m.clock, tick: m.tick, nextIno: m.nextIno, nextDev: m.nextDev,
-		seq: m.seq, capacity: m.capacity, dirty: map[*node]bool{},
+		seq: m.seq, capacity: m.capacity, dirty: map[*node]bool{}, journal: m.journal,
 	}
 }
 

@@ -127,6 +127,9 @@ func (f *memFile) SetMtime(ns int64) error {
 func (f *memFile) Sync() error {
 	return f.do("sync handle", func() error {
 		f.m.sync(f.n)
+		if f.m.journal {
+			f.m.syncNames(f.n)
+		}
 		return nil
 	})
 }

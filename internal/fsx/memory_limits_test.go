@@ -186,3 +186,48 @@ func TestCopiesGrowApart(t *testing.T) {
 		}
 	}
 }
+
+func TestFileSyncKeepsName(t *testing.T) {
+	t.Parallel()
+	for on, want := range map[bool]string{true: "new", false: "gone"} {
+		m := fsx.NewMemory()
+		m.FileSyncKeepsName(on)
+		d := rootOf(t, m, "/")
+		f, err := d.Create("tmp", 0o600)
+		must(t, err)
+		_, err = f.Write([]byte("new"))
+		must(t, err)
+		must(t, d.Rename("tmp", d, "f"))
+		must(t, m.WriteFile("/other", []byte("x"), 0o600))
+		must(t, f.Sync())
+		after := m.Clone().Crash(nil)
+		if got := holding(t, after, "/f"); got != want {
+			t.Errorf("with %v: %q", on, got)
+		}
+		if got := holding(t, after, "/tmp") + holding(t, after, "/other"); got != "gonegone" {
+			t.Errorf("with %v the others: %q", on, got)
+		}
+	}
+}
+
+func TestOlderNameStaysOverwritten(t *testing.T) {
+	t.Parallel()
+	m := fsx.NewMemory()
+	m.FileSyncKeepsName(true)
+	d := rootOf(t, m, "/")
+	var last fsx.File
+	for _, data := range []string{"older", "newer"} {
+		f, err := d.Create("tmp", 0o600)
+		must(t, err)
+		_, err = f.Write([]byte(data))
+		must(t, err)
+		must(t, d.Rename("tmp", d, "f"))
+		last = f
+	}
+	must(t, last.Sync())
+	for set := range 1 << m.Unsynced() {
+		if got := holding(t, m.Crash(func(op int) bool { return set&(1<<op) != 0 }), "/f"); got != "newer" {
+			t.Errorf("kept %b: %q", set, got)
+		}
+	}
+}

@@ -83,6 +83,29 @@ func (m *Memory) sync(n *node) {
 	delete(m.dirty, n)
 }
 
+// syncNames makes the names that n got or lost durable. An older change of the
+// same name is over with it.
+func (m *Memory) syncNames(n *node) {
+	for dir := range m.dirty {
+		var left []change
+		for _, c := range dir.pending {
+			if !slices.ContainsFunc(c.names, func(e naming) bool { return slices.Contains(e.touched, n) }) {
+				left = append(left, c)
+				continue
+			}
+			applyNames(&dir.disk, c, func(n *node) *attrs { return &n.disk.attrs })
+			for i := range left {
+				left[i].names = slices.DeleteFunc(slices.Clone(left[i].names), func(old naming) bool {
+					return slices.ContainsFunc(c.names, func(e naming) bool { return e.name == old.name })
+				})
+			}
+		}
+		if dir.pending = left; len(left) == 0 {
+			delete(m.dirty, dir)
+		}
+	}
+}
+
 // applyNames sets the names; attrsOf answers where the change time of a named
 // inode is kept. It may be newer there: that inode has a sync of its own.
 func applyNames(st *state, c change, attrsOf func(*node) *attrs) {

@@ -25,7 +25,7 @@ func (s *Service) Pin(ctx context.Context, id retake.WorkspaceID, ref, name stri
 	pin := retake.Pin{Name: name, Checkpoint: cp.ID, Number: cp.Number, Time: s.p.Clock.Now()}
 	err = s.changePins(ctx, id, func(pins []retake.Pin) ([]retake.Pin, error) {
 		if i := slices.IndexFunc(pins, func(p retake.Pin) bool { return p.Name == name }); i >= 0 {
-			return nil, &retake.Error{Kind: retake.Exists, What: fmt.Sprintf("%s is the name of moment %d", name, pins[i].Number), Safe: unchanged, Hint: "take it off first: retake unpin " + name}
+			return nil, &retake.Error{Kind: retake.Exists, What: fmt.Sprintf("the name %s is that of moment %d", name, pins[i].Number), Safe: unchanged, Hint: "take it off first: retake unpin " + name}
 		}
 		return append(pins, pin), nil
 	})

@@ -57,7 +57,7 @@ func (s *Service) entry(ctx context.Context, ws retake.WorkspaceID, ref, name st
 	}
 	e, err := tree.Find(ctx, st, root, cleanPath(name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, e, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("%s is not in moment %d", name, cp.Number), Safe: unchanged, Hint: fmt.Sprintf("what is: retake ls %d", cp.Number)}
+		return nil, e, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no %s in moment %d", name, cp.Number), Safe: unchanged, Hint: fmt.Sprintf("what is: retake ls %d", cp.Number)}
 	}
 	return st, e, fault(fmt.Sprintf("%s cannot be read", name), unchanged, err)
 }
@@ -77,7 +77,7 @@ func (s *Service) Open(ctx context.Context, ws retake.WorkspaceID, ref, name str
 		return nil, e, err
 	}
 	if e.Kind == retake.KindDir {
-		return nil, e, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%s is a directory", name), Safe: unchanged, Hint: "list it: retake ls " + ref + " " + name}
+		return nil, e, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("that is a directory: %s", name), Safe: unchanged, Hint: "list it: retake ls " + ref + " " + name}
 	}
 	r, err := st.File(ctx, e.Object)
 	return r, e, fault(fmt.Sprintf("%s cannot be read", name), unchanged, err)

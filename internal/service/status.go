@@ -34,12 +34,19 @@ func (s *Service) Status(ctx context.Context, id retake.WorkspaceID) (retake.Sta
 		return out, fault("the workspace cannot be compared", unchanged, err)
 	}
 	out.Now = countFiles(changes)
+	out.Store, err = s.Space(ctx)
+	return out, err
+}
+
+// Space measures the store and its disk.
+func (s *Service) Space(ctx context.Context) (retake.StoreState, error) {
+	var out retake.StoreState
 	st, err := s.store(ctx)
 	if err == nil {
-		out.Store.Bytes, err = st.Size(ctx)
+		out.Bytes, err = st.Size(ctx)
 	}
 	if err == nil {
-		out.Store.Free, out.Store.Floor, err = s.room()
+		out.Free, out.Floor, err = s.room()
 	}
 	return out, fault("the store cannot be measured", unchanged, err)
 }

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+// consent collects the classes of danger that were agreed to, by flag or by
+// answer. --yes agrees to none of them.
+func (c *initCmd) consent(ctx context.Context, dangers []retake.Danger, typed []string) ([]string, error) {
+	accepted := slices.Clone(c.accept)
+	var missing []retake.Danger
+	for _, d := range dangers {
+		if !slices.Contains(accepted, d.Class) {
+			missing = append(missing, d)
+		}
+	}
+	if len(missing) > 0 && (!c.canAsk() || c.yes) {
+		return nil, refusal(missing, accepted, typed)
+	}
+	for i, d := range missing {
+		ok, err := c.ask(ctx, fmt.Sprintf("%d of %d  %s: %s Protect it all the same?", i+1, len(missing), c.talk().yellow(d.Class), sentence(screen.Escape(d.Text))))
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, errLeft
+		}
+		accepted = append(accepted, d.Class)
+	}
+	return accepted, nil
+}
+
+func refusal(missing []retake.Danger, accepted, typed []string) error {
+	dir := strings.Join(append([]string{""}, typed...), " ")
+	var texts []string
+	for _, d := range missing {
+		texts = append(texts, sentence(d.Text))
+		accepted = append(accepted, d.Class)
+	}
+	return &retake.Error{
+		Kind: retake.Denied, What: strings.Join(texts, " "), Safe: nothingChanged,
+		Hint: "look: retake estimate" + dir + "     or say so: retake init" + dir + " --accept " + strings.Join(accepted, ","),
+	}
+}

@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+type unpinAnswer struct {
+	V        int    `json:"v"`
+	Unpinned string `json:"unpinned"`
+}
+
+func (f *face) unpinCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "unpin NAME", Short: "take a pin away; the moment stays", Args: between(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, ws, err := f.here(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if err := s.Unpin(cmd.Context(), ws.ID, args[0]); err != nil {
+				return err
+			}
+			return f.emit(unpinAnswer{1, args[0]}, func(l look) string {
+				return fmt.Sprintf("%s The pin %s is gone. The moment stays.\n", l.green(l.g.Yes), screen.Escape(args[0]))
+			})
+		},
+	}
+}

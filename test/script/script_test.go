@@ -1,0 +1,141 @@
+// Package script_test runs the command line as a user types it: the real
+// program, on real directories, one page of testdata per story.
+package script_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var program string // the built binary
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "retake-script")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "retake")
+	build := exec.Command("go", append([]string{"build", "-o", program}, buildFlags()...)...)
+	build.Args = append(build.Args, "github.com/retake-dev/retake/cmd/retake")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build program: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// buildFlags repeats how this test was built, so that the program is the same.
+func buildFlags() []string {
+	var flags []string
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "-tags":
+			flags = append(flags, "-tags="+s.Value)
+		case s.Key == "-race" && s.Value == "true":
+			flags = append(flags, "-race")
+		}
+	}
+	return flags
+}
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 ".",
+		Setup:               setup,
+		Condition:           condition,
+		Cmds:                commands,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+	})
+}
+
+// setup gives each page a home of its own, outside its workspaces. The floor is
+// low, so that a small disk is no reason to fail.
+func setup(e *testscript.Env) error {
+	home := filepath.Join(e.WorkDir, "home")
+	user := filepath.Join(e.WorkDir, "user")
+	for _, d := range []string{home, user} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return err
+		}
+	}
+	for k, v := range map[string]string{
+		"RETAKE_HOME": home, "HOME": user, "TZ": "UTC", "LANG": "C.UTF-8", "COLUMNS": "80", "TERM": "xterm",
+		"PATH": filepath.Dir(program) + string(filepath.ListSeparator) + e.Getenv("PATH"),
+	} {
+		e.Setenv(k, v)
+	}
+	return os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"floor":"1KB"}`), 0o600)
+}
+
+// condition knows [device]: whether we may make device nodes.
+func condition(name string) (bool, error) {
+	if name != "device" {
+		return false, fmt.Errorf("unknown condition %q", name)
+	}
+	dir, err := os.MkdirTemp("", "retake-device")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(dir)
+	return makeDevice(filepath.Join(dir, "null")) == nil, nil
+}
+
+var commands = map[string]func(*testscript.TestScript, bool, []string){
+	"retake":  runRetake,
+	"exits":   runExits,
+	"json":    checkJSON,
+	"hostile": makeHostile,
+	"device": func(ts *testscript.TestScript, _ bool, args []string) {
+		ts.Check(makeDevice(ts.MkAbs(args[0])))
+	},
+	"damage": damage,
+}
+
+// retake ARGS… runs the program and wants it to end well.
+func runRetake(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("use: exits CODE retake …")
+	}
+	ts.Check(ts.Exec("retake", args...))
+}
+
+// exits CODE PROGRAM ARGS… wants exactly that exit code.
+func runExits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("use: exits CODE PROGRAM …")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		got = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
