@@ -27,7 +27,7 @@ type Checkpoint struct {
 	Files     int64        `json:"files"`
 	Dirs      int64        `json:"dirs"`
 	Bytes     int64        `json:"bytes"`     // of the whole tree
-	NewBytes  int64        `json:"new_bytes"` // read and handed to the store for this checkpoint
+	NewBytes  int64        `json:"new_bytes"` // of files that are new or have other bytes
 	Changed   Counts       `json:"changed"`
 	Policy    Policy       `json:"policy,omitzero"`
 }

@@ -53,7 +53,8 @@ type Result struct {
 	Content  retake.ContentID
 	Coverage retake.Coverage
 	Changed  retake.Counts // against the index
-	NewBytes int64         // read and handed to the sink
+	NewBytes int64         // of files that are new or have other bytes
+	Read     int64         // bytes that were read, also to find that nothing changed
 	Draft    *Draft
 }
 
@@ -87,7 +88,7 @@ func Read(ctx context.Context, root fsx.Dir, x *Index, sink Sink, o Options) (*R
 	if err != nil {
 		return nil, fmt.Errorf("read workspace: %w", err)
 	}
-	res := &Result{Files: w.rootEntry(n), Coverage: retake.Cover(w.sortedGaps()), Changed: w.counts, NewBytes: w.bytes.Load()}
+	res := &Result{Files: w.rootEntry(n), Coverage: retake.Cover(w.sortedGaps()), Changed: w.counts, NewBytes: w.fresh.Load(), Read: w.bytes.Load()}
 	res.Content = retake.ContentID(hex.EncodeToString(n.head.content[:]))
 	res.Draft = &Draft{x: x, records: w.records, heads: w.heads}
 	return res, nil
@@ -108,6 +109,7 @@ type walker struct {
 	tokens   chan struct{} // one for each extra goroutine
 	files    atomic.Int64
 	bytes    atomic.Int64
+	fresh    atomic.Int64
 
 	mu      sync.Mutex // guards everything below, and x.dirs
 	gaps    []retake.Gap

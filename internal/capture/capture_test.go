@@ -115,17 +115,17 @@ func TestSettledFilesAreNotReadAgain(t *testing.T) {
 	w.write("dir/b", "two")
 	w.later()
 	first := w.take()
-	if first.NewBytes != 6 || first.Changed.Added != 2 {
+	if first.Read != 6 || first.Changed.Added != 2 {
 		t.Fatalf("first: %+v", first)
 	}
 	w.later()
-	if again := w.take(); again.NewBytes != 0 || again.Changed.Total() != 0 || again.Files.Object != first.Files.Object {
+	if again := w.take(); again.Read != 0 || again.Changed.Total() != 0 || again.Files.Object != first.Files.Object {
 		t.Errorf("nothing changed, and yet: %+v", again)
 	}
 	w.write("dir/b", "TWO")
 	w.later()
 	edit := w.take()
-	if edit.NewBytes != 3 || edit.Changed != (retake.Counts{Edited: 1}) {
+	if edit.Read != 3 || edit.Changed != (retake.Counts{Edited: 1}) {
 		t.Errorf("one edit: %+v", edit)
 	}
 }
@@ -138,13 +138,13 @@ func TestRecentFilesAreReadAgain(t *testing.T) {
 	w.write("a", "one")
 	w.clock.Move(time.Second) // inside the window
 	w.take()
-	if res := w.take(); res.NewBytes != 3 {
+	if res := w.take(); res.Read != 3 {
 		t.Errorf("a file of the racy window was taken over unread")
 	}
 	w.later()
 	w.take() // reads it once more, now well after its change
-	if res := w.take(); res.NewBytes != 0 {
-		t.Errorf("a settled file was read again: %d bytes", res.NewBytes)
+	if res := w.take(); res.Read != 0 {
+		t.Errorf("a settled file was read again: %d bytes", res.Read)
 	}
 }
 

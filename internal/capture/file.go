@@ -64,6 +64,9 @@ func (v *visitor) keep(i int, path string, r row, torn bool, err error) error {
 	if torn {
 		v.gap(path, retake.ReasonTorn, "")
 	}
+	if b := v.before(v.names[i]); b == nil || b.entry.Object != r.entry.Object {
+		v.fresh.Add(r.entry.Size)
+	}
 	v.rows[i], v.state[i] = r, kept
 	return nil
 }

@@ -124,7 +124,7 @@ func TestIndexIsDroppedWhenItsSealIsNot(t *testing.T) {
 	if got := w.load().Seal(); got != w.seals[0] {
 		t.Errorf("loaded under %+v", got)
 	}
-	if res := w.take(); res.Changed.Added != 1 || res.NewBytes != 3 {
+	if res := w.take(); res.Changed.Added != 1 || res.Read != 3 {
 		t.Errorf("what only the lost seal vouched for was not read: %+v", res)
 	}
 	w.seals = nil

@@ -34,6 +34,7 @@ func renderStat(l look, gs []group, counts map[string]lineCount) string {
 	for _, n := range counts {
 		most = max(most, n.plus+n.minus)
 	}
+	width := l.statWidth(gs)
 	var b strings.Builder
 	for _, g := range gs {
 		if g.what == retake.Timed {
@@ -42,13 +43,25 @@ func renderStat(l look, gs []group, counts map[string]lineCount) string {
 		}
 		fmt.Fprintf(&b, "\n%s  %s\n", l.groupWord(g.what, groupWords[g.what]), g.count())
 		for _, line := range g.lines {
-			b.WriteString(statLine(l, g.what, line, counts, most))
+			b.WriteString(statLine(l, g.what, line, counts, most, width))
 		}
 	}
 	return b.String()
 }
 
-func statLine(l look, what retake.Difference, line folded, counts map[string]lineCount, most int64) string {
+// statWidth is the column of paths: as wide as the longest, and no wider than
+// leaves room for counts and bar.
+func (l look) statWidth(gs []group) int {
+	longest := statPath
+	for _, g := range gs {
+		for _, line := range g.lines {
+			longest = max(longest, screen.Width(screen.Escape(line.path)))
+		}
+	}
+	return min(longest, max(statPath, l.width-2*statCount-statBar-6))
+}
+
+func statLine(l look, what retake.Difference, line folded, counts map[string]lineCount, most int64, width int) string {
 	plus, minus, rest := "", "", ""
 	n, counted := lineCount{}, false
 	if line.change != nil {
@@ -73,9 +86,24 @@ func statLine(l look, what retake.Difference, line folded, counts map[string]lin
 	} else if !counted && what != retake.Added && what != retake.Deleted {
 		rest = l.remark(what, line, nil)
 	}
-	text := "  " + screen.Pad(screen.Escape(line.path), max(statPath, l.width-46)) +
+	text := "  " + screen.Pad(l.tail(screen.Escape(line.path), width), width) +
 		l.green(screen.PadLeft(plus, statCount)) + l.red(screen.PadLeft(minus, statCount)) + "   " + rest
 	return strings.TrimRight(text, " ") + "\n"
+}
+
+// tail cuts the beginning of a path that does not fit: its end tells more. The
+// whole path is in --name-only and --json.
+func (l look) tail(path string, width int) string {
+	runes := []rune(path)
+	for i := range runes {
+		if rest := string(runes[i:]); screen.Width(rest) <= width-min(i, 1) {
+			if i == 0 {
+				return path
+			}
+			return l.g.More + rest
+		}
+	}
+	return path
 }
 
 // bar is green and red by the lines of one file; each side that is not empty
