@@ -28,7 +28,8 @@ verify: ## generated files are current, other systems build, the portable code p
 	go test -tags portable ./internal/fsx/... ./internal/capture/... ./test/script/...
 
 ordeal: ## the full reliability harness
-	go run ./test/ordeal -tier c
+	go run -tags testing ./test/ordeal -tier c -o reliability.json
+	go run ./test/readme
 
 bench: ## measure against the bars
 	go run ./bench

@@ -211,6 +211,10 @@ func (d *disk) ListBlobs(_ context.Context, prefix blob.ID, cb func(blob.Metadat
 	return nil
 }
 
+// FlushCaches is asked for when a listed index blob is not there any more: another
+// process replaced it since.
+func (d *disk) FlushCaches(context.Context) error { return d.list.renew(d.dir) }
+
 func (d *disk) DeleteBlob(_ context.Context, id blob.ID) error {
 	err := d.dir.Remove(string(id) + suffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -35,7 +35,9 @@ func (s *Store) newSession(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin session: %w", err)
 	}
-	s.disk.list.forget()
+	if err := s.disk.list.renew(s.disk.dir); err != nil {
+		return nil, fmt.Errorf("begin session: %w", errors.Join(err, base.Close(ctx)))
+	}
 	shared, err := content.NewSharedManager(ctx, base.BlobStorage(), base.FormatManager(), &content.CachingOptions{},
 		&content.ManagerOptions{TimeNow: s.clock.Now}, base.LogManager(), nil)
 	if err != nil {

@@ -2,6 +2,7 @@ package kopiastore
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"sort"
 	"strings"
@@ -14,9 +15,12 @@ import (
 )
 
 // listing remembers the index blobs and session markers of the directory. The
-// engine asks for them six times in each flush. Between two forgets it knows the
+// engine asks for them six times in each flush. Between two renewals it knows the
 // directory as it was then, and our own changes since; what other processes add
-// shows after the next forget, which every Begin, Refresh and Sweep does.
+// shows after the next one, which every Begin, Refresh and Sweep does.
+//
+// The directory is read by renew, whose error we see, and not while the engine
+// asks: the engine repeats a listing that did not work for ever.
 type listing struct {
 	mu    sync.Mutex
 	known map[blob.ID]blob.Metadata // guarded by mu; nil: not read yet
@@ -46,10 +50,23 @@ func (l *listing) drop(id blob.ID) {
 	}
 }
 
-func (l *listing) forget() {
+// renew reads the directory. After an error the listing is as it was.
+func (l *listing) renew(dir fsx.Dir) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.known, l.order = nil, nil
+	return l.read(dir)
+}
+
+func (l *listing) read(dir fsx.Dir) error {
+	all, err := readBlobs(dir, remembered)
+	if err != nil {
+		return fmt.Errorf("list blobs: %w", err)
+	}
+	l.known, l.order = make(map[blob.ID]blob.Metadata, len(all)), nil
+	for _, m := range all {
+		l.known[m.BlobID] = m
+	}
+	return nil
 }
 
 func (l *listing) find(prefix blob.ID, dir fsx.Dir) ([]blob.Metadata, error) {
@@ -59,15 +76,9 @@ func (l *listing) find(prefix blob.ID, dir fsx.Dir) ([]blob.Metadata, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.known == nil {
-		all, err := readBlobs(dir, remembered)
-		if err != nil {
+		if err := l.read(dir); err != nil {
 			return nil, err
 		}
-		l.known = make(map[blob.ID]blob.Metadata, len(all))
-		for _, m := range all {
-			l.known[m.BlobID] = m
-		}
-		l.order = nil
 	}
 	if l.order == nil {
 		l.order = make([]blob.ID, 0, len(l.known))

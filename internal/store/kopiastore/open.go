@@ -191,8 +191,7 @@ func (s *Store) clearBlobs() error {
 			return fmt.Errorf("clear a half-made store: %w", err)
 		}
 	}
-	s.disk.list.forget()
-	return nil
+	return s.disk.list.renew(s.disk.dir)
 }
 
 func (s *Store) writeShards() error {

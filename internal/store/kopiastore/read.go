@@ -85,8 +85,11 @@ func fresh[T any](ctx context.Context, s *Store, f func(repo.Repository) (T, err
 func (s *Store) refresh(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.disk.list.forget()
-	if err := s.rep.Refresh(ctx); err != nil {
+	err := s.disk.list.renew(s.disk.dir)
+	if err == nil {
+		err = s.rep.Refresh(ctx)
+	}
+	if err != nil {
 		return fmt.Errorf("refresh: %w", err)
 	}
 	return nil
