@@ -2,14 +2,30 @@ package kopiastore_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/clock"
 	"github.com/retake-dev/retake/internal/fsx"
 	"github.com/retake-dev/retake/internal/store"
 	"github.com/retake-dev/retake/internal/store/kopiastore"
 	"github.com/retake-dev/retake/internal/store/storetest"
 )
+
+// spoil flips one byte of a file.
+func spoil(t *testing.T, path string, offset int64) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[offset] ^= 1
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
 
 func TestStore(t *testing.T) {
 	t.Parallel()
@@ -30,6 +46,12 @@ func TestStore(t *testing.T) {
 			}
 			t.Cleanup(func() { _ = again.Close() })
 			return again
+		}, Damage: func(t *testing.T, id retake.ObjectID) {
+			name, offset, err := s.Place(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			spoil(t, filepath.Join(o.Dir, "blobs", name), offset)
 		}}
 	})
 }

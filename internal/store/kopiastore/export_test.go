@@ -1,0 +1,27 @@
+package kopiastore
+
+import (
+	"context"
+
+	"github.com/retake-dev/retake"
+)
+
+// Place answers the file in which the first bytes of an object lie, and where in it.
+func (s *Store) Place(ctx context.Context, id retake.ObjectID) (name string, offset int64, err error) {
+	if err := s.refresh(ctx); err != nil {
+		return "", 0, err
+	}
+	oid, err := parseObject(id)
+	if err != nil {
+		return "", 0, err
+	}
+	parts, err := s.rep.VerifyObject(ctx, oid)
+	if err != nil {
+		return "", 0, err
+	}
+	i, err := s.rep.ContentInfo(ctx, parts[0])
+	if err != nil {
+		return "", 0, err
+	}
+	return string(i.PackBlobID) + suffix, int64(i.PackOffset) + int64(i.PackedLength)/2, nil
+}
