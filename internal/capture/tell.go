@@ -15,28 +15,36 @@ import (
 // tell compares the rows of a directory with the index: it counts files, and
 // emits changes when somebody listens. A name with a gap says nothing.
 func (v *visitor) tell() error {
-	gone := map[string]bool{}
-	for i := range v.old {
-		gone[v.old[i].entry.Name] = true
-	}
+	j := 0 // old rows and names are both sorted
 	for i, name := range v.names {
-		switch v.state[i] {
-		case gapped:
-			delete(gone, name)
-		case kept:
-			delete(gone, name)
-			if err := v.tellRow(v.before(name), &v.rows[i]); err != nil {
+		for ; j < len(v.old) && v.old[j].entry.Name < name; j++ {
+			if err := v.tellGone(v.n.path, &v.old[j]); err != nil {
 				return err
 			}
-		case vanished:
+		}
+		var old *row
+		if j < len(v.old) && v.old[j].entry.Name == name {
+			old = &v.old[j]
+			j++
+		}
+		if err := v.tellName(i, old); err != nil {
+			return err
 		}
 	}
-	for i := range v.old {
-		if gone[v.old[i].entry.Name] {
-			if err := v.tellGone(v.n.path, &v.old[i]); err != nil {
-				return err
-			}
+	for ; j < len(v.old); j++ {
+		if err := v.tellGone(v.n.path, &v.old[j]); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+func (v *visitor) tellName(i int, old *row) error {
+	switch {
+	case v.state[i] == kept:
+		return v.tellRow(old, &v.rows[i])
+	case v.state[i] == vanished && old != nil:
+		return v.tellGone(v.n.path, old)
 	}
 	return nil
 }
