@@ -24,9 +24,12 @@ func TestSolo(t *testing.T) {
 			t.Fatal(err)
 		}
 		return s
-	}, Copy: func(t *testing.T, from, to string) {
-		if out, err := exec.Command("cp", "-a", from, to).CombinedOutput(); err != nil {
-			t.Fatalf("cp -a: %v: %s", err, out)
-		}
-	}})
+	}, Copy: copyDir})
+}
+
+func copyDir(t *testing.T, from, to string) {
+	t.Helper()
+	if out, err := exec.Command("cp", "-a", from, to).CombinedOutput(); err != nil {
+		t.Fatalf("cp -a: %v: %s", err, out)
+	}
 }

@@ -1,0 +1,47 @@
+package assemble_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/catalog/sqlite"
+	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/service/servicetest"
+	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/store/memstore"
+)
+
+// The same service on a store in memory: what the suite asks for is not a property
+// of the engine.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	var stores sync.Map // home to store, so that reopening finds it
+	servicetest.Run(t, servicetest.Harness{Copy: copyDir, Open: func(t *testing.T, home string) retake.Service {
+		must(t, os.MkdirAll(filepath.Join(home, "index"), 0o700))
+		cat, err := sqlite.Open(t.Context(), filepath.Join(home, "catalog.db"), "local", sqlite.Options{})
+		must(t, err)
+		st, _ := stores.LoadOrStore(home, memstore.New())
+		return service.New(service.Parts{
+			Catalog:   cat,
+			OpenStore: func(context.Context, bool) (store.Store, error) { return st.(*memstore.Store), nil },
+			FS:        fsx.OS(), Indexes: filepath.Join(home, "index"), Data: home,
+			Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute,
+			Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+			Floor:  func(int64) int64 { return 0 },
+		})
+	}})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
