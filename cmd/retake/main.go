@@ -36,7 +36,7 @@ func Main() int {
 	}
 	return cli.Run(ctx, os.Args[1:], cli.Deps{
 		Open: func(ctx context.Context) (retake.Service, error) {
-			return assemble.Solo(ctx, conf, settings, assemble.Options{})
+			return assemble.Solo(ctx, conf, settings, assemble.Options{OneShot: true})
 		},
 		Settings: settings,
 		In:       os.Stdin, Out: os.Stdout, Err: os.Stderr,

@@ -34,6 +34,7 @@ type Options struct {
 	FS         fsx.FS
 	Clock      clock.Clock
 	Derivation string // see kopiastore.Options
+	OneShot    bool   // the process ends with this service
 }
 
 // Solo is the service in this process: disk and SQLite.
@@ -48,7 +49,7 @@ func Solo(ctx context.Context, c config.Config, s *config.Settings, o Options) (
 	if err != nil {
 		return nil, err
 	}
-	cat, err := openCatalog(ctx, places.catalog, c.Boot == "", o.Clock)
+	cat, err := openCatalog(ctx, places.catalog, sqlite.Options{Durable: c.Boot == "", OneShot: o.OneShot}, o.Clock)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +80,8 @@ func makePlaces(data string) (places, error) {
 
 // openCatalog opens the rows. A damaged file is put aside and begun anew: the
 // service fills it from the store before anything is read.
-func openCatalog(ctx context.Context, path string, durable bool, c clock.Clock) (catalog.Catalog, error) {
-	cat, err := sqlite.Open(ctx, path, localNamespace, sqlite.Options{Durable: durable})
+func openCatalog(ctx context.Context, path string, opts sqlite.Options, c clock.Clock) (catalog.Catalog, error) {
+	cat, err := sqlite.Open(ctx, path, localNamespace, opts)
 	if err == nil || !retake.IsKind(err, retake.Damaged) {
 		return cat, err
 	}
@@ -90,7 +91,7 @@ func openCatalog(ctx context.Context, path string, durable bool, c clock.Clock) 
 			return nil, errors.Join(err, rerr)
 		}
 	}
-	return sqlite.Open(ctx, path, localNamespace, sqlite.Options{Durable: durable})
+	return sqlite.Open(ctx, path, localNamespace, opts)
 }
 
 func openStore(ctx context.Context, p places, create bool, o Options) (store.Store, error) {

@@ -127,9 +127,6 @@ func rowOf(name string, i *fsx.Info) row {
 func (v *visitor) readLink(ctx context.Context, name, path string, st fsx.Info) (row, bool, error) {
 	text, err := v.dir.Readlink(name)
 	if err != nil {
-		if now, serr := v.lstat(name); serr == nil && now.Type != fsx.Symlink {
-			err = fsx.ErrNotRegular // swapped since the look
-		}
 		return row{}, false, err
 	}
 	after, err := v.lstat(name)

@@ -106,10 +106,10 @@ func runTour() (string, error) {
 // command runs one line in bash; a command that is expected to fail says so by
 // its own words, so its exit code is not ours to judge.
 func command(dir, home, work, line string) (string, error) {
-	cmd := exec.Command("bash", "-c", line)
+	cmd := exec.Command("bash", "-c", "PATH="+filepath.Join(dir, "bin")+":$PATH; "+line)
 	cmd.Dir = work
-	cmd.Env = append(os.Environ(), "HOME="+home, "RETAKE_HOME=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=", "COLUMNS=80", "LANG=C.UTF-8", "LC_ALL=",
-		"npm_config_cache="+filepath.Join(os.TempDir(), "tour-npm"), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+	cmd.Env = append(cmd.Environ(), "HOME="+home, "RETAKE_HOME=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=", "COLUMNS=80", "LANG=C.UTF-8", "LC_ALL=",
+		"npm_config_cache="+filepath.Join(os.TempDir(), "tour-npm"))
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()

@@ -40,6 +40,10 @@ type Options struct {
 	// Durable commits survive a power cut. The others survive a crash of the
 	// process, but a power cut may take the newest of them.
 	Durable bool
+	// OneShot is for a process that ends right after Close: the log is left to
+	// the next one. To fold it into the file at every exit would cost four syncs
+	// for each command.
+	OneShot bool
 }
 
 // Open opens the catalog of a namespace and makes the file when there is none.
@@ -53,17 +57,21 @@ func Open(ctx context.Context, path, ns string, opts Options) (catalog.Catalog, 
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &file{Catalog: rows, db: db}, nil
+	return &file{Catalog: rows, db: db, oneShot: opts.OneShot}, nil
 }
 
 // file is a catalog that owns its database.
 type file struct {
 	*sqlcat.Catalog
-	db *sql.DB
+	db      *sql.DB
+	oneShot bool
 }
 
 // Close closes the database.
 func (f *file) Close() error {
+	if f.oneShot {
+		return nil
+	}
 	if err := f.db.Close(); err != nil {
 		return fmt.Errorf("close catalog: %w", err)
 	}

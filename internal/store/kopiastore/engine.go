@@ -38,8 +38,9 @@ func (s *Store) newSession(ctx context.Context) (*session, error) {
 	if err := s.disk.list.renew(s.disk.dir); err != nil {
 		return nil, fmt.Errorf("begin session: %w", errors.Join(err, base.Close(ctx)))
 	}
+	// No log manager: it would leave an empty log blob, with two syncs, at every close.
 	shared, err := content.NewSharedManager(ctx, base.BlobStorage(), base.FormatManager(), &content.CachingOptions{},
-		&content.ManagerOptions{TimeNow: s.clock.Now}, base.LogManager(), nil)
+		&content.ManagerOptions{TimeNow: s.clock.Now}, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("begin session: %w", errors.Join(err, base.Close(ctx)))
 	}

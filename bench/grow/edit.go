@@ -1,0 +1,122 @@
+package grow
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+)
+
+// Random chooses n different text files of the whole tree, others in each round.
+func (p *Plan) Random(n int, round uint64) []int {
+	r := rand.New(rand.NewPCG(p.seed+round, 5))
+	seen := map[int]bool{}
+	var out []int
+	for len(out) < n && len(seen) < len(p.home) {
+		i := r.IntN(len(p.home))
+		if !seen[i] && p.isText(i) {
+			out = append(out, i)
+		}
+		seen[i] = true
+	}
+	return out
+}
+
+// Together chooses n text files of one directory of src: the one with the most
+// files, and other files of it in each round as far as there are others.
+func (p *Plan) Together(n int, round uint64) []int {
+	count := make([]int, len(p.dirs))
+	best := int32(0)
+	for _, d := range p.home {
+		count[d]++
+		if int(d) < p.src && count[d] > count[best] {
+			best = d
+		}
+	}
+	var all []int
+	for i, d := range p.home {
+		if d == best && p.isText(i) {
+			all = append(all, i)
+		}
+	}
+	r := rand.New(rand.NewPCG(p.seed+round, 6))
+	r.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
+	return all[:min(n, len(all))]
+}
+
+// Edit writes files anew with one line more, as an editor does, and answers their
+// paths.
+func (p *Plan) Edit(root string, files []int, round uint64) ([]string, error) {
+	var out []string
+	for _, i := range files {
+		path := filepath.Join(root, filepath.FromSlash(p.Path(i)))
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("edit file: %w", err)
+		}
+		r := p.rand(i, 100+round)
+		line := make([]byte, 60)
+		fillText(line, r)
+		at := r.IntN(len(b) + 1)
+		b = fmt.Appendf(nil, "%s\n// %d %s\n%s", b[:at], r.Uint64(), line, b[at:])
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			return nil, fmt.Errorf("edit file: %w", err)
+		}
+		out = append(out, path)
+	}
+	return out, nil
+}
+
+// Page is the unit in which a large file changes.
+const Page = 4096
+
+// Large writes one file of size bytes without holes: in every page half noise and
+// half text, so that it shrinks to about two thirds.
+func Large(path string, size int64, seed uint64) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("write large file: %w", err)
+	}
+	r := rand.New(rand.NewPCG(seed, 7))
+	buf := make([]byte, 256*Page)
+	for done := int64(0); done < size && err == nil; done += int64(len(buf)) {
+		for at := 0; at < len(buf); at += Page {
+			fillPage(buf[at:at+Page], r)
+		}
+		_, err = f.Write(buf[:min(int64(len(buf)), size-done)])
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fmt.Errorf("write large file: %w", err)
+	}
+	return nil
+}
+
+func fillPage(p []byte, r *rand.Rand) {
+	fillNoise(p[:Page/2], r)
+	fillText(p[Page/2:], r)
+}
+
+// ChangePage writes one page of a large file anew, in place.
+func ChangePage(path string, seed, round uint64) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("change page: %w", err)
+	}
+	info, err := f.Stat()
+	if err == nil {
+		r := rand.New(rand.NewPCG(seed+round, 8))
+		page := make([]byte, Page)
+		fillPage(page, r)
+		_, err = f.WriteAt(page, r.Int64N(info.Size()/Page)*Page)
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fmt.Errorf("change page: %w", err)
+	}
+	return nil
+}
