@@ -42,7 +42,7 @@ func TestUntouchedRepository(t *testing.T) {
 	must(t, err)
 	s, err := assemble.Solo(t.Context(), config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "b"}, set, assemble.Options{})
 	must(t, err)
-	defer s.Close() //nolint:errcheck // scratch
+	defer s.Close()
 	res, err := s.Init(t.Context(), retake.InitRequest{Dir: root})
 	must(t, err)
 	for range 10 {

@@ -73,7 +73,7 @@ func (w *world) dir(path string) fsx.Dir {
 func (w *world) load() *capture.Index {
 	w.t.Helper()
 	d := w.dir("/state")
-	defer d.Close() //nolint:errcheck // memory
+	defer d.Close()
 	x, err := capture.Load(d, "index", func(s capture.Seal) bool { return slices.Contains(w.seals, s) })
 	w.must(err)
 	return x
@@ -86,7 +86,7 @@ func (w *world) take() *capture.Result {
 	seal := capture.Seal{Checkpoint: retake.CheckpointID(fmt.Sprint("cp", len(w.seals))), Number: int64(len(w.seals) + 1), Tree: res.Files.Object}
 	w.seals = append(w.seals, seal)
 	d := w.dir("/state")
-	defer d.Close() //nolint:errcheck // memory
+	defer d.Close()
 	w.must(res.Draft.Save(d, "index", seal))
 	return res
 }
@@ -94,7 +94,7 @@ func (w *world) take() *capture.Result {
 func (w *world) read(x *capture.Index) *capture.Result {
 	w.t.Helper()
 	root := w.dir("/ws")
-	defer root.Close() //nolint:errcheck // memory
+	defer root.Close()
 	res, err := capture.Read(context.Background(), root, x, w.w, w.opts)
 	w.must(err)
 	return res

@@ -20,6 +20,7 @@ func kindOf(err error) error {
 		return ErrNotDir
 	case syscall.ENOTEMPTY:
 		return ErrNotEmpty
+	default:
+		return nativeKind(errno)
 	}
-	return nativeKind(errno)
 }

@@ -24,7 +24,7 @@ func TestFilesReadAndWrite(t *testing.T) {
 		f, err := d.OpenFile("f")
 		must(t, err)
 		part := make([]byte, 10)
-		if n, err := f.ReadAt(part, 299_995); n != 5 || err != io.EOF {
+		if n, err := f.ReadAt(part, 299_995); n != 5 || !errors.Is(err, io.EOF) {
 			t.Errorf("read over the end: %d %v", n, err)
 		}
 		if n, err := f.ReadAt(part, 12); n != 10 || err != nil || string(part) != "2345678901" {

@@ -170,6 +170,7 @@ func (m *Memory) newNode(typ Type, mode fs.FileMode, dev uint64) *node {
 	case Regular:
 		n.now.content = &content{}
 		n.disk.content = n.now.content
+	default: // no more than attributes
 	}
 	n.disk.attrs = n.now.attrs
 	return n

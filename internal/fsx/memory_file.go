@@ -36,8 +36,8 @@ func (f *memFile) do(op string, call func() error) error {
 		return fail(op, "", errClosed)
 	}
 	err := call()
-	if err == io.EOF { // readers compare it
-		return err
+	if errors.Is(err, io.EOF) { // readers compare it
+		return io.EOF
 	}
 	return fail(op, "", err)
 }
@@ -48,7 +48,7 @@ func (f *memFile) Read(p []byte) (n int, err error) {
 		f.off += int64(n)
 		return err
 	})
-	if n > 0 && err == io.EOF {
+	if n > 0 && errors.Is(err, io.EOF) {
 		err = nil
 	}
 	return n, err

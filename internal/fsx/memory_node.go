@@ -221,6 +221,7 @@ func (n *node) info() Info {
 		}
 	case Symlink:
 		info.Size = int64(len(n.target))
+	default: // no size
 	}
 	return info
 }

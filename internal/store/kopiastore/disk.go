@@ -119,6 +119,8 @@ func (d *disk) publish(id blob.ID, tmp string, f fsx.File) error {
 	if err := d.dir.Rename(tmp, d.dir, name); err != nil {
 		return err
 	}
+	// The name stays when its sync is refused: others may lean on it already. The
+	// seal is then in doubt: not acknowledged, and perhaps there, whole.
 	if err := d.dir.Sync(); err != nil {
 		return d.breakDown(err)
 	}

@@ -20,12 +20,12 @@ func TestProveEqualsOurs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close() //nolint:errcheck // scratch
+	defer s.Close()
 	w, err := s.Begin(t.Context(), retake.Workspace{ID: "ws_00000000-0000-0000-0000-000000000001", Name: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close() //nolint:errcheck // scratch
+	defer w.Close()
 	for special, equal := range map[bool]bool{false: true, true: false} {
 		files := plainTree(t, w, special)
 		card := retake.Card{V: 1, Checkpoint: retake.Checkpoint{Number: w.Head().Latest + 1, Tree: files.Object}}
