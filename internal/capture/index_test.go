@@ -82,7 +82,7 @@ func (w *world) edit(t *rapid.T) {
 func (w *world) remove(dir, name string) {
 	d, err := w.fs.OpenRoot(dir)
 	w.must(err)
-	defer d.Close() //nolint:errcheck // memory
+	defer d.Close()
 	if d.Remove(name) != nil {
 		if sub, err := d.OpenDir(name); err == nil {
 			names, err := sub.Names()

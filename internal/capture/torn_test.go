@@ -31,7 +31,7 @@ func (m *meddler) WriteFile(ctx context.Context, name string, r io.Reader) (reta
 func (w *world) meddle(path string, times int) *capture.Result {
 	w.t.Helper()
 	root := w.dir("/ws")
-	defer root.Close() //nolint:errcheck // memory
+	defer root.Close()
 	res, err := capture.Read(context.Background(), root, capture.NewIndex(), &meddler{w.w, w, path, times}, w.opts)
 	w.must(err)
 	return res
