@@ -49,7 +49,7 @@ func (x *Index) put(path string, r *record) {
 // decode gives the rows of a record.
 func (r *record) decode() ([]row, error) {
 	rows := make([]row, r.n)
-	d := decoder{b: r.rows}
+	d := decoder{b: r.rows, arena: make([]byte, 0, 32*r.n)}
 	for i := range rows {
 		if err := d.row(&rows[i]); err != nil {
 			return nil, err

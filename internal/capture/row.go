@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/fsx"
@@ -141,9 +142,26 @@ func appendBytes(b []byte, s string) []byte {
 
 // decoder reads what the appends wrote. The index is ours, but a disk may lie:
 // every length is checked.
+//
+// Names and addresses of rows are not copied one by one: names are views of the
+// buffer, which nobody changes, and addresses of one directory share one array.
 type decoder struct {
-	b   []byte
-	err error
+	b     []byte
+	arena []byte
+	err   error
+}
+
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// address gives 16 bytes as text.
+func (d *decoder) address() retake.ObjectID {
+	raw := d.take(16)
+	if raw == nil {
+		return ""
+	}
+	from := len(d.arena)
+	d.arena = hex.AppendEncode(d.arena, raw)
+	return retake.ObjectID(view(d.arena[from:]))
 }
 
 func (d *decoder) fail() {
@@ -199,7 +217,7 @@ func (d *decoder) row(r *row) error {
 	flags := kf[1]
 	*r = row{unsettled: flags&flagUnsettled != 0}
 	r.entry.Kind = kindCodes[kf[0]]
-	r.entry.Name = string(d.bytes())
+	r.entry.Name = view(d.bytes())
 	r.entry.Mode = uint32(d.uvarint())
 	r.entry.UID = uint32(d.uvarint())
 	r.entry.GID = uint32(d.uvarint())
@@ -209,7 +227,7 @@ func (d *decoder) row(r *row) error {
 	r.ino = d.uvarint()
 	r.nlink = d.uvarint()
 	if flags&flagHexObject != 0 {
-		r.entry.Object = retake.ObjectID(hex.EncodeToString(d.take(16)))
+		r.entry.Object = d.address()
 	} else {
 		r.entry.Object = retake.ObjectID(d.bytes())
 	}
