@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/store/kopiastore"
+)
+
+var memoryNoon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
+// memLine writes one line of small trees straight into a store on fsx.Memory, and
+// remembers what must be in it.
+type memLine struct {
+	ws   retake.Workspace
+	seed uint64
+	must map[int64]memTree // acknowledged, and not on the way to be forgotten
+	may  map[int64]bool    // forgotten, or about to be
+}
+
+type memTree struct {
+	tree  retake.ObjectID
+	files map[string][]byte
+}
+
+func newMemLine(seed int64) *memLine {
+	id := retake.WorkspaceID(retake.WorkspacePrefix + uuid.NewString())
+	return &memLine{
+		ws:   retake.Workspace{ID: id, Name: "line", Root: "/line", Created: memoryNoon},
+		seed: uint64(seed), must: map[int64]memTree{}, may: map[int64]bool{},
+	}
+}
+
+// copy is for another future of the same past.
+func (l *memLine) copy() *memLine {
+	c := &memLine{ws: l.ws, seed: l.seed, must: map[int64]memTree{}, may: map[int64]bool{}}
+	for n, t := range l.must {
+		c.must[n] = t
+	}
+	for n := range l.may {
+		c.may[n] = true
+	}
+	return c
+}
+
+// contents are the files at a number: most are those of the number before.
+func (l *memLine) contents(number int64) map[string][]byte {
+	files := map[string][]byte{}
+	for i := range int64(6) {
+		rnd := rand.New(rand.NewPCG(l.seed, uint64(i*1000+(number+i)/3)))
+		b := make([]byte, rnd.IntN(9000))
+		for j := range b {
+			b[j] = byte(rnd.Uint32() >> (j % 2 * 6))
+		}
+		files[fmt.Sprintf("f%d", i)] = b
+	}
+	return files
+}
+
+// seal appends one checkpoint with these files and notes it when it is acknowledged.
+func (l *memLine) seal(ctx context.Context, w store.Writer, files map[string][]byte) error {
+	number := w.Head().Latest + 1
+	var entries []retake.Entry
+	for name, b := range files {
+		id, n, err := w.WriteFile(ctx, name, bytes.NewReader(b))
+		if err != nil {
+			return err
+		}
+		entries = append(entries, retake.Entry{Name: name, Kind: retake.KindFile, Mode: 0o644, Size: n, ModTime: memoryNoon.UnixNano(), Object: id})
+	}
+	sub, sum, err := w.WriteDir(ctx, entries, memoryNoon.UnixNano())
+	if err != nil {
+		return err
+	}
+	dir := retake.Entry{Name: "d", Kind: retake.KindDir, Mode: 0o755, ModTime: memoryNoon.UnixNano(), Object: sub, Sum: sum}
+	id, sum, err := w.WriteDir(ctx, []retake.Entry{dir}, memoryNoon.UnixNano())
+	if err != nil {
+		return err
+	}
+	root := retake.Entry{Kind: retake.KindDir, Mode: 0o755, ModTime: memoryNoon.UnixNano(), Object: id, Sum: sum}
+	cp := retake.Checkpoint{
+		ID: retake.CheckpointID(retake.CheckpointPrefix + uuid.NewString()), Workspace: l.ws.ID, Number: number,
+		Time: memoryNoon, Trigger: retake.TriggerManual, Tree: id,
+	}
+	card := retake.Card{V: retake.CardVersion, Checkpoint: cp}
+	if err := w.Seal(ctx, store.Sealing{Card: card, Files: root, State: map[string][]byte{"turn": []byte(cp.ID)}}); err != nil {
+		return err
+	}
+	l.must[number] = memTree{id, files}
+	return nil
+}
+
+// saves is one writer with a number of seals.
+func (l *memLine) saves(ctx context.Context, s store.Store, c *clock.Held, seals int) error {
+	w, err := s.Begin(ctx, l.ws)
+	if err != nil {
+		return err
+	}
+	for range seals {
+		c.Move(20 * time.Minute)
+		if err = l.seal(ctx, w, l.contents(w.Head().Latest+1)); err != nil {
+			break
+		}
+	}
+	return errors.Join(err, w.Close())
+}
+
+// forget drops the numbers from the first up to last.
+func (l *memLine) forget(ctx context.Context, s store.Store, first, last int64) error {
+	w, err := s.Begin(ctx, l.ws)
+	if err != nil {
+		return err
+	}
+	var stones []retake.Tombstone
+	for n := first; n <= last; n++ {
+		stones = append(stones, retake.Tombstone{Number: n, ID: "gone", At: memoryNoon})
+		delete(l.must, n)
+		l.may[n] = true
+	}
+	return errors.Join(w.Forget(ctx, stones), w.Close())
+}
+
+// check reads the line: what must be there is, with its bytes; what is there
+// beside it is whole.
+func (l *memLine) check(ctx context.Context, s store.Store) error {
+	got := map[int64]retake.Entry{}
+	err := s.Leaves(ctx, l.ws.ID, 0, func(leaf *store.Leaf, _ *retake.Tombstone) error {
+		if leaf != nil {
+			got[leaf.Card.Checkpoint.Number] = leaf.Files
+		}
+		return nil
+	})
+	if err != nil && (len(l.must) > 0 || !errors.Is(err, store.ErrNotFound)) {
+		return fmt.Errorf("list: %w", err)
+	}
+	newest := int64(0)
+	for n := range l.must {
+		newest = max(newest, n)
+	}
+	for n, t := range l.must {
+		if got[n].Object != t.tree {
+			return fmt.Errorf("acknowledged checkpoint %d is %q instead of %s", n, got[n].Object, t.tree)
+		}
+		if n < newest-1 { // the scrub reads those
+			continue
+		}
+		if err := readTree(ctx, s, got[n], t.files); err != nil {
+			return fmt.Errorf("acknowledged checkpoint %d: %w", n, err)
+		}
+	}
+	rep, err := s.Scrub(ctx, retake.ScrubQuery{Share: 1})
+	if err == nil && len(rep.Failed) > 0 {
+		err = fmt.Errorf("%d damaged, first %s", len(rep.Failed), rep.Failed[0])
+	}
+	if err != nil {
+		return fmt.Errorf("scrub: %w", err)
+	}
+	return nil
+}
+
+func readTree(ctx context.Context, s store.Store, root retake.Entry, want map[string][]byte) error {
+	top, err := s.Dir(ctx, root.Object)
+	if err != nil {
+		return err
+	}
+	entries, err := s.Dir(ctx, top[0].Object)
+	if err != nil {
+		return err
+	}
+	if len(entries) != len(want) {
+		return fmt.Errorf("%d files instead of %d", len(entries), len(want))
+	}
+	for _, e := range entries {
+		r, err := s.File(ctx, e.Object)
+		if err != nil {
+			return err
+		}
+		b, err := io.ReadAll(r)
+		if err = errors.Join(err, r.Close()); err != nil {
+			return err
+		}
+		if !bytes.Equal(b, want[e.Name]) {
+			return fmt.Errorf("%s reads otherwise", e.Name)
+		}
+	}
+	return nil
+}
+
+// memStore opens the store on a file system in memory, and makes it when it is new.
+func memStore(ctx context.Context, fsys fsx.FS, c clock.Clock) (*kopiastore.Store, error) {
+	return kopiastore.Create(ctx, kopiastore.Options{Dir: "/store", FS: fsys, Locks: fsx.NewMemoryLocks(), Clock: c, Derivation: derivation})
+}
+
+// onMemory runs f on an open store.
+func onMemory(ctx context.Context, fsys fsx.FS, c clock.Clock, f func(s store.Store) error) error {
+	s, err := memStore(ctx, fsys, c)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(s), s.Close())
+}

@@ -1,0 +1,184 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/retake-dev/retake"
+)
+
+func init() { register("G9-torn", tears) }
+
+// tears captures files that are being rewritten. A stored file that the live one
+// never was, at no moment, must be named as torn. Stores to a mapping leave no
+// trace in the times of a file system in memory: they have a row of their own.
+func tears(r *run) []verdict {
+	all := verdict{Guarantee: "G9", What: "a file that never was so is named as torn", Control: "one plain read of the same files"}
+	memory := verdict{Guarantee: "G9", What: "the same for stores to a mapping in memory (tmpfs)", Control: all.Control}
+	n := r.figure(200, 2000)
+	m := mill{r: r, v: &all, marked: map[string]int{}}
+	m.on("disk", n*6/10, "overwrite", "truncate", "rename", "map")
+	m.on("xfs", n*2/10, "overwrite", "truncate", "rename", "map")
+	m.on("tmpfs", n*2/10, "overwrite", "truncate", "rename")
+	m.sum()
+	m = mill{r: r, v: &memory, marked: map[string]int{}}
+	m.on("tmpfs", n/10, "map", "map2", "map3")
+	m.sum()
+	return []verdict{all, memory}
+}
+
+// mill is a root whose files are rewritten all the time.
+type mill struct {
+	r       *run
+	v       *verdict
+	kind    string
+	root    string
+	shop    *shop
+	writers []*scribe
+	stored  int            // files looked at
+	mixed   int            // of them true moments in the midst of a rewrite, not named
+	falsely int            // named as torn, and a true moment
+	torn    int            // named as torn, and never was
+	marked  map[string]int // torn by way of writing
+}
+
+func (m *mill) sum() {
+	named := max(1, m.torn+m.falsely)
+	m.v.Detail = map[string]any{
+		"files": m.stored, "never_was_and_named": m.torn, "named": m.marked, "true_moment_within_a_rewrite": m.mixed,
+		"false_positives": fmt.Sprintf("%.1f %% of %d files, %.1f %% of %d named",
+			100*float64(m.falsely)/float64(max(1, m.stored)), m.stored, 100*float64(m.falsely)/float64(named), named),
+	}
+}
+
+// on runs the mill on one file system, with a writer and a lazy one for each way.
+func (m *mill) on(kind string, captures int, ways ...string) {
+	start := time.Now()
+	if err := m.run(kind, captures, ways); err != nil {
+		m.v.fail("%s: %v", kind, err)
+	}
+	m.v.Seconds += time.Since(start).Seconds()
+}
+
+func (m *mill) run(kind string, captures int, ways []string) error {
+	ctx := context.Background()
+	place, err := m.r.newPlace(kind)
+	if err != nil {
+		return err
+	}
+	defer place.end()
+	if m.shop, err = m.r.newShop(ctx, derivation); err != nil {
+		return err
+	}
+	defer m.shop.end()
+	m.kind, m.root = kind, place.dir+"/root"
+	if err := os.Mkdir(m.root, 0o755); err != nil {
+		return err
+	}
+	end, err := m.start(ways)
+	if err != nil {
+		return err
+	}
+	defer end()
+	res, err := m.shop.svc.Init(ctx, retake.InitRequest{Dir: m.root})
+	if err != nil {
+		return err
+	}
+	for range captures {
+		m.v.Tried++
+		if err := m.look(ctx, res.Checkpoint); err != nil {
+			return err
+		}
+		if res, err = m.shop.svc.Save(ctx, retake.SaveRequest{Workspace: res.Workspace.ID}); err != nil {
+			return err
+		}
+	}
+	m.naive(2 * time.Second)
+	return nil
+}
+
+func (m *mill) start(ways []string) (func(), error) {
+	m.writers = nil
+	for i, way := range ways {
+		for _, lazy := range []bool{false, true} {
+			s, err := newScribe(m.root, way, lazy, m.r.seed+int64(i))
+			if err != nil {
+				return nil, err
+			}
+			m.writers = append(m.writers, s)
+		}
+	}
+	for _, s := range m.writers {
+		go s.work()
+	}
+	return func() {
+		for _, s := range m.writers {
+			s.end()
+		}
+	}, nil
+}
+
+// look judges every file of a checkpoint.
+func (m *mill) look(ctx context.Context, cp retake.Checkpoint) error {
+	entries, err := m.shop.svc.List(ctx, cp.Workspace, fmt.Sprint(cp.Number), "")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		i := slices.IndexFunc(m.writers, func(s *scribe) bool { return s.name == e.Name })
+		if i < 0 {
+			continue // the new file of a rename, on its way
+		}
+		r, err := m.shop.svc.Bytes(ctx, e.Object)
+		if err != nil {
+			return err
+		}
+		b, err := io.ReadAll(r)
+		_ = r.Close() // nothing was written
+		if err != nil {
+			return err
+		}
+		m.judge(m.writers[i], b, cp)
+	}
+	return nil
+}
+
+func (m *mill) judge(s *scribe, b []byte, cp retake.Checkpoint) {
+	m.stored++
+	named := slices.ContainsFunc(cp.Coverage.Gaps, func(g retake.Gap) bool { return g.Path == s.name && g.Reason == retake.ReasonTorn })
+	if named {
+		m.marked[s.way]++
+	}
+	was, why := s.was(b)
+	switch {
+	case was && named:
+		m.falsely++
+	case was && why != "whole":
+		m.mixed++
+	case !was && named:
+		m.torn++
+	case !was:
+		m.v.fail("%s: %s in checkpoint %d: %s", m.kind, s.name, cp.Number, why)
+	}
+}
+
+// naive reads each file once, as a plain copy would.
+func (m *mill) naive(limit time.Duration) {
+	for end := time.Now().Add(limit); time.Now().Before(end); {
+		for _, s := range m.writers {
+			b, err := os.ReadFile(m.root + "/" + s.name)
+			if err != nil {
+				continue
+			}
+			if was, _ := s.was(b); !was {
+				m.v.Caught++
+			}
+		}
+	}
+}
