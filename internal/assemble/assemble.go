@@ -49,6 +49,11 @@ func Solo(ctx context.Context, c config.Config, s *config.Settings, o Options) (
 	if err != nil {
 		return nil, err
 	}
+	// The store is told from the workspace by its inode; a link to it would hide it.
+	data, err := filepath.EvalSymlinks(c.Data)
+	if err != nil {
+		return nil, fmt.Errorf("find the store: %w", err)
+	}
 	cat, err := openCatalog(ctx, places.catalog, sqlite.Options{Durable: c.Boot == "", OneShot: o.OneShot}, o.Clock)
 	if err != nil {
 		return nil, err
@@ -58,7 +63,7 @@ func Solo(ctx context.Context, c config.Config, s *config.Settings, o Options) (
 		OpenStore: func(ctx context.Context, create bool) (store.Store, error) {
 			return openStore(ctx, places, create, o)
 		},
-		FS: o.FS, Indexes: places.indexes, Data: c.Data, Clock: o.Clock, Boot: c.Boot, Home: c.Home,
+		FS: o.FS, Indexes: places.indexes, Data: data, Clock: o.Clock, Boot: c.Boot, Home: c.Home,
 		Policy: s.Policy, Floor: s.Floor, Wait: waitForWriter,
 	}), nil
 }

@@ -3,6 +3,7 @@ package capture
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/retake-dev/retake/internal/fsx"
@@ -17,43 +18,41 @@ var companions = []string{"-wal", "-shm", "-journal"}
 const sharedMemory = "-shm"
 
 // databases finds the groups in a listing: each member's name maps to the
-// indexes of all, in rising order.
+// indexes of all, in rising order. A name belongs to one group at most: one that is
+// a companion founds no group of its own.
 func databases(names []string) map[string][]int {
-	var at map[string]int
 	var groups map[string][]int
-	for i, name := range names {
-		for _, c := range companions {
-			base, ok := strings.CutSuffix(name, c)
-			if !ok || base == "" {
-				continue
-			}
-			if at == nil {
-				at = make(map[string]int, len(names))
-				for j, n := range names {
-					at[n] = j
-				}
-			}
-			b, ok := at[base]
-			if !ok {
-				continue
-			}
-			if groups == nil {
-				groups = map[string][]int{}
-			}
-			if groups[base] == nil {
-				groups[base] = []int{b}
-			}
-			groups[base] = append(groups[base], i)
+	companion := map[string]bool{}
+	for i, name := range names { // sorted: a base comes before its companions
+		base := baseOf(names[:i], name)
+		if base < 0 || companion[names[base]] {
+			continue
 		}
+		if groups == nil {
+			groups = map[string][]int{}
+		}
+		if groups[names[base]] == nil {
+			groups[names[base]] = []int{base}
+		}
+		groups[names[base]] = append(groups[names[base]], i)
+		companion[name] = true
 	}
-	for base, members := range groups {
-		for _, i := range members {
-			if names[i] != base {
-				groups[names[i]] = members
-			}
-		}
+	for name := range companion {
+		groups[name] = groups[names[baseOf(names, name)]]
 	}
 	return groups
+}
+
+// baseOf answers the index of the database that a name is a companion of, or -1.
+func baseOf(names []string, name string) int {
+	for _, c := range companions {
+		if base, ok := strings.CutSuffix(name, c); ok && base != "" {
+			if i, there := slices.BinarySearch(names, base); there {
+				return i
+			}
+		}
+	}
+	return -1
 }
 
 // settleGroup takes the files of one database as a unit: all are looked at, read,

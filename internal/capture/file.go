@@ -42,7 +42,10 @@ func (v *visitor) refused(name, path string, st *fsx.Info) bool {
 
 // keep notes how reading ended.
 func (v *visitor) keep(i int, path string, r row, torn bool, err error) error {
+	var s *sinkError
 	switch {
+	case errors.As(err, &s), errors.Is(err, context.DeadlineExceeded):
+		return err // whatever the store met, it is no news of the file
 	case errors.Is(err, fs.ErrNotExist):
 		v.state[i] = vanished
 		return nil
@@ -55,10 +58,6 @@ func (v *visitor) keep(i int, path string, r row, torn bool, err error) error {
 		v.gap(path, retake.ReasonMoving, "became something else while we read")
 		return nil
 	case err != nil:
-		var s *sinkError
-		if errors.As(err, &s) || errors.Is(err, context.DeadlineExceeded) {
-			return err
-		}
 		return v.unreadable(path, err)
 	}
 	if torn {

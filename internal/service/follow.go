@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -82,10 +83,10 @@ func (s *Service) heal(ctx context.Context) error {
 		return err
 	}
 	heads, err := st.Heads(ctx)
-	if err != nil {
+	if err != nil && !errors.Is(err, store.ErrDamaged) {
 		return err
 	}
-	for _, h := range heads {
+	for _, h := range heads { // a damaged line is told by the commands that need it
 		if err := s.follow(ctx, st, h); err != nil {
 			return err
 		}
@@ -100,9 +101,9 @@ func (s *Service) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
 	if err != nil {
 		return rep, fault("not rebuilt", unchanged, err)
 	}
-	heads, err := st.Heads(ctx)
-	if err != nil {
-		return rep, fault("not rebuilt", unchanged, err)
+	heads, damage := st.Heads(ctx)
+	if damage != nil && !errors.Is(damage, store.ErrDamaged) {
+		return rep, fault("not rebuilt", unchanged, damage)
 	}
 	if err := s.p.Catalog.Reset(ctx); err != nil {
 		return rep, fault("not rebuilt", unchanged, err)
@@ -125,5 +126,5 @@ func (s *Service) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
 			return rep, fault("rebuilt in part", "The store is whole; run it again.", err)
 		}
 	}
-	return rep, nil
+	return rep, fault("some workspaces could not be read", "The others are listed again.", damage)
 }

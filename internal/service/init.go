@@ -42,14 +42,26 @@ func (s *Service) Init(ctx context.Context, req retake.InitRequest) (retake.Save
 	if _, err := s.openStore(ctx, true); err != nil {
 		return retake.SaveResult{}, fault("the store cannot be opened", unchanged, err)
 	}
-	if err := writeMark(root, ws.ID); err != nil {
+	before, err := readMark(root)
+	if err == nil {
+		err = writeMark(root, ws.ID)
+	}
+	if err != nil {
 		return retake.SaveResult{}, fault("the directory cannot be marked", unchanged, err)
 	}
 	res, err := s.first(ctx, ws, root, req)
 	if err != nil {
-		return res, errors.Join(fault("not protected", unchanged, err), removeMark(root))
+		return res, errors.Join(fault("not protected", unchanged, err), putMarkBack(root, before))
 	}
 	return res, nil
+}
+
+// putMarkBack leaves a directory as it was found.
+func putMarkBack(root fsx.Dir, before retake.WorkspaceID) error {
+	if before == "" {
+		return removeMark(root)
+	}
+	return writeMark(root, before)
 }
 
 // identify gives the workspace that the directory is to be: a new one, or one
@@ -96,14 +108,14 @@ func (s *Service) again(ctx context.Context, ws retake.Workspace, path string, i
 }
 
 func (s *Service) first(ctx context.Context, ws retake.Workspace, root fsx.Dir, req retake.InitRequest) (retake.SaveResult, error) {
-	if err := s.p.Catalog.PutWorkspace(ctx, ws); err != nil {
-		return retake.SaveResult{}, err
-	}
 	t, err := s.begin(ctx, ws, root)
 	if err != nil {
 		return retake.SaveResult{}, err
 	}
 	defer t.close() //nolint:errcheck // upkeep only
+	if err := s.p.Catalog.PutWorkspace(ctx, ws); err != nil {
+		return retake.SaveResult{}, err
+	}
 	if t.w.Head().Seq > 0 {
 		if err := t.w.Amend(ctx, ws, t.w.Head().Pins); err != nil {
 			return retake.SaveResult{}, err
@@ -123,7 +135,11 @@ func (s *Service) Estimate(ctx context.Context, dir string) (retake.Estimate, er
 		return retake.Estimate{}, fault("the directory cannot be opened", unchanged, err)
 	}
 	defer root.Close() //nolint:errcheck // only looked
-	m, err := capture.Weigh(ctx, root, s.skip(), nil)
+	skip, err := s.skip()
+	if err != nil {
+		return retake.Estimate{}, fault("the store cannot be found", unchanged, err)
+	}
+	m, err := capture.Weigh(ctx, root, skip, nil)
 	if err != nil {
 		return retake.Estimate{}, fault("the directory cannot be measured", unchanged, err)
 	}
@@ -139,7 +155,11 @@ func (s *Service) Estimate(ctx context.Context, dir string) (retake.Estimate, er
 
 func (s *Service) consent(ctx context.Context, path string, root fsx.Dir, accepted []string) error {
 	stop := func(m capture.Measure) bool { return m.Files > giantFiles || m.Bytes > giantBytes }
-	m, err := capture.Weigh(ctx, root, s.skip(), stop)
+	skip, err := s.skip()
+	if err != nil {
+		return fault("the store cannot be found", unchanged, err)
+	}
+	m, err := capture.Weigh(ctx, root, skip, stop)
 	if err != nil {
 		return fault("the directory cannot be measured", unchanged, err)
 	}

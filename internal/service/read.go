@@ -211,7 +211,11 @@ func (s *Service) look(ctx context.Context, cp retake.Checkpoint) ([]retake.Chan
 	if err != nil {
 		return nil, retake.Coverage{}, err
 	}
-	return capture.Look(ctx, root, x, s.captureOptions(cp.Workspace, 0, nil), s.equal)
+	o, err := s.captureOptions(cp.Workspace, 0, nil)
+	if err != nil {
+		return nil, retake.Coverage{}, err
+	}
+	return capture.Look(ctx, root, x, o, s.equal)
 }
 
 // equal compares live bytes with stored ones.

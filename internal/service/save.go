@@ -75,13 +75,37 @@ func (s *Service) begin(ctx context.Context, ws retake.Workspace, root fsx.Dir) 
 	if err := s.follow(ctx, st, w.Head()); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	cp, err := s.p.Catalog.Latest(ctx, ws.ID, 0)
-	if err == nil {
-		t.parent = &cp
-	} else if !errors.Is(err, catalog.ErrNotFound) {
+	if t.parent, err = s.tip(ctx, st, w.Head()); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return t, nil
+}
+
+// tip is the newest checkpoint of a line, from the store: what a save builds on
+// must be what the store holds, whatever the catalog says. A catalog that says
+// otherwise followed a store that is not there any more, and is made again.
+func (s *Service) tip(ctx context.Context, st store.Store, h store.Head) (*retake.Checkpoint, error) {
+	row, err := s.p.Catalog.Latest(ctx, h.Workspace.ID, 0)
+	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
+		return nil, err
+	}
+	if h.Latest == 0 {
+		if err == nil {
+			_, err := s.Rebuild(ctx)
+			return nil, err
+		}
+		return nil, nil
+	}
+	leaf, lerr := st.Leaf(ctx, h.Workspace.ID, h.Latest)
+	if lerr != nil {
+		return nil, lerr
+	}
+	cp := leaf.Card.Checkpoint
+	if err != nil || row.ID != cp.ID {
+		_, err = s.Rebuild(ctx)
+		return &cp, err
+	}
+	return &cp, nil
 }
 
 func (t *taking) close() error { return t.w.Close() }
@@ -126,9 +150,12 @@ func (t *taking) take(ctx context.Context, req retake.SaveRequest) (retake.Check
 	return cp, created, nil
 }
 
-// read captures, once more without the index when the index is damaged.
+// read captures by what the index knows.
 func (t *taking) read(ctx context.Context, req retake.SaveRequest) (*capture.Result, error) {
-	o := t.s.captureOptions(t.ws.ID, req.Budget, req.Progress)
+	o, err := t.s.captureOptions(t.ws.ID, req.Budget, req.Progress)
+	if err != nil {
+		return nil, err
+	}
 	x, err := t.s.index(ctx, t.ws.ID, t.parent)
 	if err != nil {
 		return nil, err

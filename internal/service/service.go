@@ -124,26 +124,29 @@ func fault(what, safe string, err error) error {
 	return out
 }
 
-// roots and the store's own place.
-
-func (s *Service) skip() []capture.Place {
+// skip is the store's own directory, which must never be captured into itself.
+func (s *Service) skip() ([]capture.Place, error) {
 	d, err := s.p.FS.OpenRoot(s.p.Data)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // no store yet
+	}
 	if err != nil {
-		return nil // no store yet
+		return nil, fmt.Errorf("find the store: %w", err)
 	}
 	defer d.Close() //nolint:errcheck // only looked
 	i, err := d.Stat()
 	if err != nil {
-		return nil
+		return nil, fmt.Errorf("find the store: %w", err)
 	}
-	return []capture.Place{{Dev: i.Dev, Ino: i.Ino}}
+	return []capture.Place{{Dev: i.Dev, Ino: i.Ino}}, nil
 }
 
-func (s *Service) captureOptions(ws retake.WorkspaceID, budget time.Duration, progress func(retake.Progress)) capture.Options {
+func (s *Service) captureOptions(ws retake.WorkspaceID, budget time.Duration, progress func(retake.Progress)) (capture.Options, error) {
+	skip, err := s.skip()
 	return capture.Options{
-		Clock: s.p.Clock, Policy: s.p.Policy(ws), Budget: budget, Skip: s.skip(),
+		Clock: s.p.Clock, Policy: s.p.Policy(ws), Budget: budget, Skip: skip,
 		Marker: markerDir, Xattr: markXattr, Progress: progress,
-	}
+	}, err
 }
 
 func indexName(ws retake.WorkspaceID) string { return string(ws) + ".index" }

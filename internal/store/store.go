@@ -51,7 +51,7 @@ type Lines interface {
 	// new. It waits for another writer of the same line as long as ctx allows,
 	// then answers ErrBusy.
 	Begin(ctx context.Context, ws retake.Workspace) (Writer, error)
-	// Heads lists the lines.
+	// Heads lists the lines. With an error it lists those that could be read.
 	Heads(ctx context.Context) ([]Head, error)
 	// Head answers one line. ErrNotFound when there is none.
 	Head(ctx context.Context, ws retake.WorkspaceID) (Head, error)

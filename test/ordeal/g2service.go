@@ -237,7 +237,7 @@ func serviceFaults(r *run) []verdict {
 	for _, scene := range []struct {
 		name                  string
 		history, ways, rounds int
-	}{{"save", 2, r.figure(4, 6), r.figure(1, 7)}, {"init", 0, r.figure(1, 4), 1}} {
+	}{{"save", 2, r.figure(4, 6), r.figure(1, 4)}, {"init", 0, r.figure(1, 4), 1}} {
 		for _, way := range faultWays[:scene.ways] {
 			var tried, last int64
 			for round := range scene.rounds {

@@ -66,12 +66,27 @@ func restoredDiffs(live, back map[string]living, lost map[string]int) []string {
 			out = append(out, restoredEntry(path, &l, &b, lost)...)
 		}
 	}
+	if n := shared(live) - shared(back); n > 0 {
+		lost["hard links"] += n
+	}
 	for path := range back {
 		if _, ok := live[path]; !ok && !strings.Contains(path, "~") {
 			out = append(out, fmt.Sprintf("%.100q is new", path))
 		}
 	}
 	return out
+}
+
+// shared counts the names beyond the first of each file.
+func shared(tree map[string]living) int {
+	n, seen := 0, map[[2]uint64]bool{}
+	for _, l := range tree {
+		if l.kind == retake.KindFile && seen[l.inode] {
+			n++
+		}
+		seen[l.inode] = true
+	}
+	return n
 }
 
 func restoredEntry(path string, l, b *living, lost map[string]int) []string {

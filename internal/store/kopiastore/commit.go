@@ -36,18 +36,21 @@ func (w *writer) insert(ctx context.Context, number int64, leaf retake.Entry) er
 
 // loadPath makes w.top and w.mid the directories of a bucket, new ones if need be.
 func (w *writer) loadPath(ctx context.Context, top, mid string) error {
-	var err error
 	if w.top.name != top {
-		w.top, w.mid = cachedDir{name: top}, cachedDir{}
-		if w.top.entries, err = w.childEntries(ctx, w.l.root, top); err != nil {
+		entries, err := w.childEntries(ctx, w.l.root, top)
+		if err != nil {
 			return err
 		}
+		w.top, w.mid = cachedDir{top, entries}, cachedDir{}
 	}
 	if w.mid.name != mid {
-		w.mid = cachedDir{name: mid}
-		w.mid.entries, err = w.childEntries(ctx, w.top.entries, mid)
+		entries, err := w.childEntries(ctx, w.top.entries, mid)
+		if err != nil {
+			return err
+		}
+		w.mid = cachedDir{mid, entries}
 	}
-	return err
+	return nil
 }
 
 func (w *writer) childEntries(ctx context.Context, parent []retake.Entry, name string) ([]retake.Entry, error) {
@@ -74,12 +77,7 @@ func (w *writer) writePath(ctx context.Context, t int64) error {
 // commit writes the root and the new head, and makes all of it durable in one
 // step: either the whole session becomes visible or nothing of it. The summary is
 // what a stock engine shows for the line: the newest tree's.
-func (w *writer) commit(ctx context.Context, sum retake.Summary) (err error) {
-	defer func() {
-		if err != nil {
-			w.broken = err
-		}
-	}()
+func (w *writer) commit(ctx context.Context, sum retake.Summary) error {
 	now := w.s.clock.Now().UnixNano()
 	id, own, err := w.writeDir(ctx, w.l.root, now, true)
 	if err != nil {
@@ -105,10 +103,24 @@ func (w *writer) commit(ctx context.Context, sum retake.Summary) (err error) {
 			return err
 		}
 	}
-	if err := w.v.Flush(ctx); err != nil {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	// From here on it is done or not done; to stop half way would leave us not knowing.
+	if err := w.v.Flush(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("flush: %w", err)
 	}
 	return nil
+}
+
+// doubt marks the session as broken by err: what it holds in memory may not be
+// what a later change should build on. Only Close is left.
+func (w *writer) doubt(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	w.broken = err
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 func (w *writer) manifest(id retake.ObjectID, sum retake.Summary, now int64) (*snapshot.Manifest, error) {
@@ -154,13 +166,11 @@ func (w *writer) Amend(ctx context.Context, ws retake.Workspace, pins []retake.P
 	}
 	w.l.record.Workspace, w.l.record.Pins = ws, slices.Clone(pins)
 	slices.SortFunc(w.l.record.Pins, func(a, b retake.Pin) int { return strings.Compare(a.Name, b.Name) })
-	if err := w.writeRecord(ctx); err != nil {
-		return fmt.Errorf("amend: %w", err)
+	err := w.writeRecord(ctx)
+	if err == nil {
+		err = w.commit(ctx, retake.Summary{})
 	}
-	if err := w.commit(ctx, retake.Summary{}); err != nil {
-		return fmt.Errorf("amend: %w", err)
-	}
-	return nil
+	return w.doubt("amend", err)
 }
 
 // Forget replaces checkpoints by tombstones.
@@ -182,14 +192,11 @@ func (w *writer) Forget(ctx context.Context, stones []retake.Tombstone) error {
 			n++
 		}
 		if err := w.bury(ctx, stones[:n]); err != nil {
-			return fmt.Errorf("forget: %w", err)
+			return w.doubt("forget", err)
 		}
 		stones = stones[n:]
 	}
-	if err := w.commit(ctx, retake.Summary{}); err != nil {
-		return fmt.Errorf("forget: %w", err)
-	}
-	return nil
+	return w.doubt("forget", w.commit(ctx, retake.Summary{}))
 }
 
 // bury puts tombstones of one bucket in place.

@@ -3,6 +3,7 @@ package kopiastore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -50,9 +51,11 @@ func openEngine(ctx context.Context, d *disk, password string) (repo.DirectRepos
 	mounts.Store(dir, d)
 	defer mounts.Delete(dir)
 	conf, err := json.Marshal(repo.LocalConfig{
-		Storage:       &blob.ConnectionInfo{Type: storageType, Config: &mountOptions{Key: dir}},
-		Caching:       &content.CachingOptions{},
-		ClientOptions: repo.ClientOptions{Hostname: identity, Username: identity, FormatBlobCacheDuration: format.DefaultRepositoryBlobCacheDuration},
+		Storage: &blob.ConnectionInfo{Type: storageType, Config: &mountOptions{Key: dir}},
+		Caching: &content.CachingOptions{},
+		// Readers hold no lock, and a view that may write would pack manifests as it
+		// reads them. Sessions write to the disk itself.
+		ClientOptions: repo.ClientOptions{ReadOnly: true, Hostname: identity, Username: identity, FormatBlobCacheDuration: format.DefaultRepositoryBlobCacheDuration},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encode engine configuration: %w", err)
@@ -61,12 +64,21 @@ func openEngine(ctx context.Context, d *disk, password string) (repo.DirectRepos
 	if err := os.WriteFile(file, conf, 0o600); err != nil {
 		return nil, fmt.Errorf("write engine configuration: %w", err)
 	}
-	r, err := repo.Open(ctx, file, password, &repo.Options{
-		TimeNowFunc:          d.now,
-		DisableRepositoryLog: true,
-		DoNotWaitForUpgrade:  true,
-		OnFatalError:         func(error) {}, // the call that found it fails; the process is not ours to end
-	})
+	var r repo.Repository
+	for range listTries {
+		r, err = repo.Open(ctx, file, password, &repo.Options{
+			TimeNowFunc:          d.now,
+			DisableRepositoryLog: true,
+			DoNotWaitForUpgrade:  true,
+			OnFatalError:         func(error) {}, // the call that found it fails; the process is not ours to end
+		})
+		if !errors.Is(err, errIndexGone) {
+			break
+		}
+		if err = d.list.renew(d.dir); err != nil {
+			break
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open repository: %w", err)
 	}

@@ -51,6 +51,13 @@ type disk struct {
 
 var _ blob.Storage = (*disk)(nil)
 
+// errIndexGone: an index blob that was listed is not there any more, because a sweep
+// has put another in its place. The engine would ask for it again for a minute; we
+// list anew instead.
+var errIndexGone = errors.New("replaced since it was listed")
+
+const listTries = 5
+
 func isPack(id blob.ID) bool { return id[0] == 'p' || id[0] == 'q' }
 
 // isMarker: session markers speak only to other engines' garbage collection, which
@@ -171,6 +178,9 @@ func (d *disk) breakDown(err error) error {
 func (d *disk) GetBlob(_ context.Context, id blob.ID, offset, length int64, out blob.OutputBuffer) error {
 	out.Reset()
 	f, err := d.dir.OpenFile(string(id) + suffix)
+	if errors.Is(err, fs.ErrNotExist) && id[0] == 'x' {
+		return fmt.Errorf("open blob %s: %w", id, errIndexGone)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return blob.ErrBlobNotFound
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/kopia/kopia/repo"
+	"github.com/kopia/kopia/repo/blob"
 	"github.com/kopia/kopia/repo/content"
 	"github.com/kopia/kopia/repo/manifest"
 	"github.com/kopia/kopia/repo/object"
@@ -23,6 +24,7 @@ func rising(n []int64) []int64 {
 // that a long line of saves can be given a short index from time to time.
 type session struct {
 	repo.DirectRepositoryWriter // of the store; what is not overridden below needs no view
+	disk                        *disk
 	shared                      *content.SharedManager
 	contents                    *content.WriteManager
 	objects                     *object.Manager
@@ -35,16 +37,20 @@ func (s *Store) newSession(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin session: %w", err)
 	}
-	if err := s.disk.list.renew(s.disk.dir); err != nil {
+	err = s.disk.list.renew(s.disk.dir)
+	if err == nil { // another process may have swept, with a clock ahead of ours
+		err = startClock(ctx, s.clock, s.home, s.disk)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("begin session: %w", errors.Join(err, base.Close(ctx)))
 	}
 	// No log manager: it would leave an empty log blob, with two syncs, at every close.
-	shared, err := content.NewSharedManager(ctx, base.BlobStorage(), base.FormatManager(), &content.CachingOptions{},
+	shared, err := content.NewSharedManager(ctx, s.disk, base.FormatManager(), &content.CachingOptions{},
 		&content.ManagerOptions{TimeNow: s.clock.Now}, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("begin session: %w", errors.Join(err, base.Close(ctx)))
 	}
-	v := &session{DirectRepositoryWriter: base, shared: shared}
+	v := &session{DirectRepositoryWriter: base, disk: s.disk, shared: shared}
 	v.contents = content.NewWriteManager(ctx, shared, content.SessionOptions{SessionUser: identity, SessionHost: identity}, "line")
 	v.objects, err = object.NewObjectManager(ctx, v.contents, base.FormatManager().ObjectFormat(), nil)
 	if err == nil {
@@ -61,6 +67,7 @@ func (v *session) Close(ctx context.Context) error {
 	return errors.Join(v.shared.CloseShared(ctx), v.DirectRepositoryWriter.Close(ctx))
 }
 
+func (v *session) BlobStorage() blob.Storage             { return v.disk }
 func (v *session) ContentManager() *content.WriteManager { return v.contents }
 func (v *session) ContentReader() content.Reader         { return v.contents }
 
@@ -94,6 +101,20 @@ func (v *session) GetManifest(ctx context.Context, id manifest.ID, payload any) 
 
 func (v *session) FindManifests(ctx context.Context, labels map[string]string) ([]*manifest.EntryMetadata, error) {
 	return v.manifests.Find(ctx, labels)
+}
+
+// ReplaceManifests puts one in the place of all with these labels.
+func (v *session) ReplaceManifests(ctx context.Context, labels map[string]string, payload any) (manifest.ID, error) {
+	old, err := v.FindManifests(ctx, labels)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range old {
+		if err := v.DeleteManifest(ctx, m.ID); err != nil {
+			return "", err
+		}
+	}
+	return v.PutManifest(ctx, labels, payload)
 }
 
 func (v *session) Refresh(ctx context.Context) error { return v.contents.Refresh(ctx) }

@@ -117,16 +117,25 @@ func readLine(ctx context.Context, r repo.Repository, ws retake.WorkspaceID) (*o
 		return nil, fmt.Errorf("read line %s: %w", ws, err)
 	}
 	if l.root, err = readDir(ctx, r, retake.ObjectID(m.RootObjectID().String())); err != nil {
-		return nil, fmt.Errorf("read line %s: %w", ws, err)
+		return nil, fmt.Errorf("read line %s: %w", ws, gone(err))
 	}
 	e, ok := entryNamed(l.root, lineFile)
 	if !ok {
 		return nil, fmt.Errorf("read line %s: no %s: %w", ws, lineFile, store.ErrDamaged)
 	}
 	if err := readJSON(ctx, r, e.Object, &l.record); err != nil {
-		return nil, fmt.Errorf("read line %s: %w", ws, err)
+		return nil, fmt.Errorf("read line %s: %w", ws, gone(err))
 	}
 	return l, nil
+}
+
+// gone: a part of a line that has a head and is not found is damage. To take such a
+// line for a new one would begin it again from nothing.
+func gone(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("%w: %v", store.ErrDamaged, err) //nolint:errorlint // not found is just what it is not
+	}
+	return err
 }
 
 func (l *openLine) head() store.Head {

@@ -15,17 +15,29 @@ import (
 )
 
 // listing remembers the index blobs and session markers of the directory. The
-// engine asks for them six times in each flush. Between two renewals it knows the
-// directory as it was then, and our own changes since; what other processes add
-// shows after the next one, which every Begin, Refresh and Sweep does.
+// engine asks for them six times in each flush. Between two readings it knows the
+// directory as it was then, and our own changes since.
 //
-// The directory is read by renew, whose error we see, and not while the engine
-// asks: the engine repeats a listing that did not work for ever.
+// What other processes add must show soon: the engine decides by it in which epoch
+// it writes, and whether that epoch is over already. An index blob in an epoch that
+// others have compacted is never read again. So a listing is read again when it is
+// a few seconds old, which is nothing beside an epoch.
+//
+// The engine repeats a listing that did not work for ever. Therefore begin, refresh
+// and sweep read it by renew, whose error we see, and a listing that cannot be read
+// again serves for a while longer.
 type listing struct {
+	now   func() time.Time
 	mu    sync.Mutex
+	at    time.Time                 // guarded by mu; when it was read
 	known map[blob.ID]blob.Metadata // guarded by mu; nil: not read yet
 	order []blob.ID                 // guarded by mu; known, sorted; nil: not sorted yet
 }
+
+const (
+	listingAge  = 5 * time.Second
+	listingLast = 5 * time.Minute
+)
 
 func remembered(id blob.ID) bool { return id != "" && (id[0] == 'x' || id[0] == 's') }
 
@@ -62,7 +74,7 @@ func (l *listing) read(dir fsx.Dir) error {
 	if err != nil {
 		return fmt.Errorf("list blobs: %w", err)
 	}
-	l.known, l.order = make(map[blob.ID]blob.Metadata, len(all)), nil
+	l.known, l.order, l.at = make(map[blob.ID]blob.Metadata, len(all)), nil, l.now()
 	for _, m := range all {
 		l.known[m.BlobID] = m
 	}
@@ -75,8 +87,8 @@ func (l *listing) find(prefix blob.ID, dir fsx.Dir) ([]blob.Metadata, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.known == nil {
-		if err := l.read(dir); err != nil {
+	if age := l.now().Sub(l.at); l.known == nil || age > listingAge {
+		if err := l.read(dir); err != nil && (l.known == nil || age > listingLast) {
 			return nil, err
 		}
 	}

@@ -145,7 +145,7 @@ func mount(ctx context.Context, o Options, create bool) (*Store, error) {
 		return nil, errors.Join(err, home.Close())
 	}
 	s := &Store{opts: o, home: home, clock: clock.NewMonotone(o.Clock, time.Time{})}
-	s.disk = &disk{dir: dir, now: s.clock.Now, free: func() (int64, int64, error) {
+	s.disk = &disk{dir: dir, now: s.clock.Now, list: listing{now: s.clock.Now}, free: func() (int64, int64, error) {
 		return o.FS.Free(filepath.Join(o.Dir, blobsDir))
 	}}
 	if err := startClock(ctx, s.clock, home, s.disk); err != nil {
@@ -185,6 +185,11 @@ func (s *Store) clearBlobs() error {
 	names, err := s.disk.dir.Names()
 	if err != nil {
 		return err
+	}
+	for _, n := range names {
+		if n[0] == 'p' { // an interrupted Create has written no files of anybody
+			return fmt.Errorf("blobs are there and their password is not: put %s back: %w", passwordFile, store.ErrDamaged)
+		}
 	}
 	for _, n := range names {
 		if err := s.disk.dir.Remove(n); err != nil {
@@ -242,18 +247,23 @@ func (s *Store) tuneEpochs(ctx context.Context, password string) error {
 // writeRules writes the policy and the maintenance owner, so that a stock engine
 // that meets this repository neither expires snapshots nor runs maintenance.
 func (s *Store) writeRules(ctx context.Context) error {
-	return repo.WriteSession(ctx, s.rep, repo.WriteSessionOptions{Purpose: "rules"}, func(ctx context.Context, w repo.RepositoryWriter) error {
-		if err := policy.SetPolicy(ctx, w, policy.GlobalPolicySourceInfo, stockPolicy()); err != nil {
-			return fmt.Errorf("write policy: %w", err)
-		}
-		p := maintenance.DefaultParams()
-		p.Owner = identity + "@" + identity
-		p.QuickCycle.Enabled, p.FullCycle.Enabled = false, false
-		if err := maintenance.SetParams(ctx, w, &p); err != nil {
-			return fmt.Errorf("write maintenance owner: %w", err)
-		}
-		return nil
-	})
+	v, err := s.newSession(ctx)
+	if err != nil {
+		return err
+	}
+	p := maintenance.DefaultParams()
+	p.Owner = identity + "@" + identity
+	p.QuickCycle.Enabled, p.FullCycle.Enabled = false, false
+	if err = policy.SetPolicy(ctx, v, policy.GlobalPolicySourceInfo, stockPolicy()); err == nil {
+		err = maintenance.SetParams(ctx, v, &p)
+	}
+	if err == nil {
+		err = v.Flush(ctx)
+	}
+	if err = errors.Join(err, v.Close(ctx)); err != nil {
+		return fmt.Errorf("write rules: %w", err)
+	}
+	return nil
 }
 
 func newPassword() string {

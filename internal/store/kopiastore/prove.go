@@ -20,6 +20,11 @@ func parseObject(id retake.ObjectID) (object.ID, error) { return object.ParseID(
 // Prove lets the stock uploader scan a stored tree, read all its bytes, and
 // compute the root id by its own code. What it writes is never flushed.
 func (s *Store) Prove(ctx context.Context, files retake.Entry) (retake.ObjectID, string, error) {
+	unlock, err := s.lockShared(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	defer unlock()
 	v, err := s.newSession(ctx)
 	if err != nil {
 		return "", "", fmt.Errorf("prove: %w", err)

@@ -85,9 +85,14 @@ func fresh[T any](ctx context.Context, s *Store, f func(repo.Repository) (T, err
 func (s *Store) refresh(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := s.disk.list.renew(s.disk.dir)
-	if err == nil {
-		err = s.rep.Refresh(ctx)
+	var err error
+	for range listTries {
+		if err = s.disk.list.renew(s.disk.dir); err == nil {
+			err = s.rep.Refresh(ctx)
+		}
+		if !errors.Is(err, errIndexGone) {
+			break
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("refresh: %w", err)
@@ -133,19 +138,21 @@ func (s *Store) Heads(ctx context.Context) ([]store.Head, error) {
 		return nil, err
 	}
 	var out []store.Head
+	var bad []error
 	seen := map[retake.WorkspaceID]bool{}
 	for _, f := range all { // highest sequence number first
 		if seen[f.ws] {
 			continue
 		}
 		seen[f.ws] = true
-		h, err := s.Head(ctx, f.ws)
-		if err != nil {
-			return nil, err
+		l, err := readLine(ctx, s.rep, f.ws)
+		if err != nil { // the others are whole
+			bad = append(bad, err)
+			continue
 		}
-		out = append(out, h)
+		out = append(out, l.head())
 	}
-	return out, nil
+	return out, errors.Join(bad...)
 }
 
 // Head answers one line.
@@ -171,7 +178,7 @@ func (s *Store) Leaf(ctx context.Context, ws retake.WorkspaceID, number int64) (
 	if err != nil {
 		return store.Leaf{}, err
 	}
-	leaf, err := l.leafAt(ctx, s.rep, number)
+	leaf, err := fresh(ctx, s, func(r repo.Repository) (*store.Leaf, error) { return l.leafAt(ctx, r, number) })
 	if err != nil {
 		return store.Leaf{}, err
 	}

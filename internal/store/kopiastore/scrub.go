@@ -19,14 +19,27 @@ func (s *Store) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubRep
 	if q.Share < 0 || q.Share > 1 {
 		return retake.ScrubReport{}, fmt.Errorf("scrub: the share %v is not between 0 and 1", q.Share)
 	}
-	heads, err := s.Heads(ctx)
+	unlock, err := s.lockShared(ctx) // a sweep would move packs under our hands
+	if err != nil {
+		return retake.ScrubReport{}, err
+	}
+	defer unlock()
+	if err := s.refresh(ctx); err != nil {
+		return retake.ScrubReport{}, fmt.Errorf("scrub: %w", err)
+	}
+	lines, err := findLines(ctx, s.rep, "")
 	if err != nil {
 		return retake.ScrubReport{}, fmt.Errorf("scrub: %w", err)
 	}
 	c := &scrub{s: s, q: q, seen: map[retake.ObjectID]bool{}}
 	c.rep.Failed = []string{}
-	for _, h := range heads {
-		if err := c.line(ctx, h.Workspace); err != nil {
+	seen := map[retake.WorkspaceID]bool{}
+	for _, f := range lines {
+		if seen[f.ws] {
+			continue
+		}
+		seen[f.ws] = true
+		if err := c.line(ctx, f.ws); err != nil {
 			return c.rep, fmt.Errorf("scrub: %w", err)
 		}
 	}
@@ -40,15 +53,15 @@ type scrub struct {
 	rep  retake.ScrubReport
 }
 
-func (c *scrub) line(ctx context.Context, ws retake.Workspace) error {
-	l, err := readLine(ctx, c.s.rep, ws.ID)
+func (c *scrub) line(ctx context.Context, ws retake.WorkspaceID) error {
+	l, err := readLine(ctx, c.s.rep, ws)
 	if err != nil {
-		return c.fail(ctx, string(ws.ID), err)
+		return c.fail(ctx, string(ws), err)
 	}
 	err = l.eachBucket(ctx, c.s.rep, 0, func(b *bucket) error {
 		for n, e := range b.leaves {
 			c.rep.Checkpoints++
-			at := fmt.Sprintf("%s %d", ws.Name, n)
+			at := fmt.Sprintf("%s %d", l.record.Workspace.Name, n)
 			leaf, err := readLeaf(ctx, c.s.rep, e)
 			if err != nil {
 				if err := c.fail(ctx, at, err); err != nil {
@@ -68,7 +81,7 @@ func (c *scrub) line(ctx context.Context, ws retake.Workspace) error {
 		return nil
 	})
 	if err != nil {
-		return c.fail(ctx, string(ws.ID), err)
+		return c.fail(ctx, string(ws), err)
 	}
 	return nil
 }

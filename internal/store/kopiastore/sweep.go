@@ -42,7 +42,7 @@ func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepRe
 	if err != nil {
 		return rep, fmt.Errorf("sweep: %w", err)
 	}
-	c := &sweep{s: s, v: v, room: o.Room}
+	c := &sweep{s: s, v: v, room: o.Room, begun: s.clock.Now()}
 	err = c.run(ctx)
 	err = errors.Join(err, v.Close(ctx), s.refresh(ctx))
 	rep.Peak = c.peak.Load()
@@ -68,9 +68,24 @@ func (s *Store) lockAlone(ctx context.Context) (func(), error) {
 	return func() { use(); gate() }, nil
 }
 
+// lockShared holds sweeps back, and nobody else.
+func (s *Store) lockShared(ctx context.Context) (func(), error) {
+	gate, err := s.opts.Locks.Lock(ctx, gateLock, false)
+	if err != nil {
+		return nil, busy(err)
+	}
+	defer gate()
+	use, err := s.opts.Locks.Lock(ctx, useLock, false)
+	if err != nil {
+		return nil, busy(err)
+	}
+	return use, nil
+}
+
 type sweep struct {
 	s     *Store
 	v     *session
+	begun time.Time
 	room  int64 // bytes a batch may copy; 0: chosen from the free space
 	extra atomic.Int64
 	peak  atomic.Int64
@@ -132,14 +147,25 @@ func (c *sweep) dropOldHeads(ctx context.Context) error {
 	}
 	seen := map[retake.WorkspaceID]bool{}
 	for _, f := range all {
-		if seen[f.ws] {
-			if err := c.v.DeleteManifest(ctx, f.id); err != nil {
+		if !seen[f.ws] { // an older head is all there is when the newest cannot be read
+			if err := c.readable(ctx, f.ws); err != nil {
 				return err
 			}
+		} else if err := c.v.DeleteManifest(ctx, f.id); err != nil {
+			return err
 		}
 		seen[f.ws] = true
 	}
 	return c.v.Flush(ctx)
+}
+
+// readable reads the structure of a line down to its leaves.
+func (c *sweep) readable(ctx context.Context, ws retake.WorkspaceID) error {
+	l, err := readLine(ctx, c.v, ws)
+	if err != nil {
+		return err
+	}
+	return l.eachBucket(ctx, c.v, 0, func(*bucket) error { return nil })
 }
 
 // dropDeleted hides the deleted contents for good. The watermark counts whole
@@ -171,7 +197,7 @@ func (c *sweep) nextSecond() time.Time {
 }
 
 func (c *sweep) freePacks(ctx context.Context) error {
-	st, err := maintenance.DeleteUnreferencedPacks(ctx, c.v, maintenance.DeleteUnreferencedPacksOptions{Parallel: 2}, exclusive)
+	st, err := maintenance.DeleteUnreferencedPacks(ctx, c.v, maintenance.DeleteUnreferencedPacksOptions{Parallel: 2, NotAfterTime: c.begun}, exclusive)
 	if err != nil {
 		return err
 	}

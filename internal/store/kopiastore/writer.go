@@ -177,17 +177,17 @@ func (w *writer) Seal(ctx context.Context, s store.Sealing) error {
 		return fmt.Errorf("seal: the card names tree %s, the files are %s", cp.Tree, s.Files.Object)
 	}
 	leaf, err := w.writeLeaf(ctx, s)
+	if err == nil {
+		err = w.insert(ctx, cp.Number, leaf)
+	}
+	if err == nil {
+		w.l.latest = cp.Number
+		err = w.commit(ctx, s.Files.Sum)
+	}
 	if err != nil {
-		return fmt.Errorf("seal: %w", err)
+		return w.doubt("seal", err)
 	}
-	if err := w.insert(ctx, cp.Number, leaf); err != nil {
-		return fmt.Errorf("seal: %w", err)
-	}
-	w.l.latest = cp.Number
-	if err := w.commit(ctx, s.Files.Sum); err != nil {
-		return fmt.Errorf("seal: %w", err)
-	}
-	w.afterSeal(ctx)
+	w.afterSeal(context.WithoutCancel(ctx))
 	return nil
 }
 
