@@ -104,6 +104,7 @@ type walker struct {
 	equal    func(ctx context.Context, id retake.ObjectID, r io.Reader) (bool, error)
 	dev      uint64
 	started  int64
+	untraced bool // times tell nothing about bytes here: every file is read, and twice
 	deadline time.Time
 	excludes *ignore.Excludes
 	tokens   chan struct{} // one for each extra goroutine
@@ -145,7 +146,9 @@ func newWalker(ctx context.Context, root fsx.Dir, x *Index, o Options) (*walker,
 	// page may get dirty again long before a slow sync ends.
 	now := o.Clock.Now()
 	w.started = now.UnixNano()
-	if err := root.SyncFS(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+	err = root.SyncFS()
+	w.untraced = errors.Is(err, fsx.ErrUntraced)
+	if err != nil && !w.untraced && !errors.Is(err, errors.ErrUnsupported) {
 		return nil, err
 	}
 	if o.Budget > 0 {

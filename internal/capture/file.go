@@ -100,7 +100,7 @@ func (v *visitor) read(ctx context.Context, name, path string, st fsx.Info) (r r
 // recent: the last change is too near to our scan to be sure that a later one
 // would leave other times.
 func (v *visitor) recent(r *row) bool {
-	return max(r.ctime, r.entry.ModTime) > v.started-racyWindow
+	return v.untraced && r.entry.Kind == retake.KindFile || max(r.ctime, r.entry.ModTime) > v.started-racyWindow
 }
 
 func (v *visitor) readAs(ctx context.Context, name, path string, st fsx.Info) (row, bool, error) {
@@ -169,7 +169,7 @@ func (v *visitor) readFile(ctx context.Context, name, path string) (row, bool, e
 	}
 	r.entry.Size = n
 	still := n == before.Size
-	if still && before.Ctime >= v.started-int64(stampTick) && v.sink != nil {
+	if still && (v.untraced || before.Ctime >= v.started-int64(stampTick)) && v.sink != nil {
 		again, _, err := v.put(ctx, name, path, io.NewSectionReader(f, 0, before.Size))
 		if err != nil {
 			return row{}, false, err
@@ -177,7 +177,14 @@ func (v *visitor) readFile(ctx context.Context, name, path string) (row, bool, e
 		still = again == r.entry.Object
 	}
 	after, err := f.Stat()
-	return r, still && after.Size == before.Size && after.Ctime == before.Ctime && after.Mtime == before.Mtime, err
+	return r, still && unmoved(&before, &after), err
+}
+
+// unmoved: the bytes are those of one moment. Losing a name changes the change time
+// and no byte: a file that others replace by renaming is whole, and no longer there.
+func unmoved(before, after *fsx.Info) bool {
+	return after.Size == before.Size && after.Mtime == before.Mtime &&
+		(after.Ctime == before.Ctime || after.Nlink < before.Nlink)
 }
 
 // waitTick lets the clock of the file system move on from the last change, so

@@ -204,4 +204,12 @@ func (d *osDir) Remove(name string) error {
 	})
 }
 
-func (d *osDir) SyncFS() error { return d.do("sync file system", "", unix.Syncfs) }
+func (d *osDir) SyncFS() error {
+	return d.do("sync file system", "", func(fd int) error {
+		var st unix.Statfs_t
+		if err := unix.Fstatfs(fd, &st); err == nil && (st.Type == unix.TMPFS_MAGIC || st.Type == unix.RAMFS_MAGIC) {
+			return ErrUntraced
+		}
+		return unix.Syncfs(fd)
+	})
+}

@@ -27,6 +27,7 @@ var (
 	ErrBadName    = errors.New("not one name: empty, dots, or with a slash or NUL")
 	ErrNotEmpty   = errors.New("directory not empty")
 	ErrCrashed    = errors.New("crashed")
+	ErrUntraced   = errors.New("a store through a mapping leaves no trace here")
 )
 
 // Type is the type of an inode.
@@ -104,6 +105,8 @@ type Dir interface {
 	// Sync makes the names in this directory durable.
 	Sync() error
 	// SyncFS writes back everything of this file system, mapped pages included.
+	// ErrUntraced when it lives in memory alone: nothing is ever written back
+	// there, and a store through a mapping changes no time.
 	SyncFS() error
 	Close() error
 }

@@ -3,7 +3,7 @@ package kopiastore
 import (
 	"context"
 	"crypto/rand"
-	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -269,7 +269,7 @@ func (s *Store) writeRules(ctx context.Context) error {
 func newPassword() string {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // never fails; the runtime ends the process instead
-	return base64.RawURLEncoding.EncodeToString(b)
+	return hex.EncodeToString(b)
 }
 
 // writePassword makes the password durable, and with it the store.
