@@ -110,6 +110,9 @@ func fault(what, safe string, err error) error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		out.Kind = retake.Canceled
+	case errors.Is(err, store.ErrInDoubt):
+		out.Safe = "It is not certain that this moment was kept; those before are whole."
+		out.Hint = "look whether it is there: retake rebuild && retake log"
 	case errors.Is(err, store.ErrBusy):
 		out.Kind, out.Hint = retake.Busy, "another save or a sweep is running; try again"
 	case errors.Is(err, fsx.ErrNoSpace):

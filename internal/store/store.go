@@ -27,6 +27,7 @@ var (
 	ErrBusy     = errors.New("the line is being written")
 	ErrSealed   = errors.New("the writer is closed")
 	ErrHeld     = errors.New("a checkpoint that is needed cannot be forgotten")
+	ErrInDoubt  = errors.New("written, but the disk refused to make it durable")
 )
 
 // Store keeps the bytes of one tenant. Its methods may be called from several goroutines.
@@ -88,7 +89,9 @@ type Writer interface {
 	// modTime counts when it is empty. Entries need not be sorted.
 	WriteDir(ctx context.Context, entries []retake.Entry, modTime int64) (retake.ObjectID, retake.Summary, error)
 	// Seal appends a checkpoint and makes it durable. The card's number must be
-	// Head().Latest+1 or higher; card.Checkpoint.Tree must be files.Object.
+	// Head().Latest+1 or higher; card.Checkpoint.Tree must be files.Object. After
+	// an error there is no new checkpoint, but for ErrInDoubt: then it may be
+	// there, whole.
 	Seal(ctx context.Context, s Sealing) error
 	// Amend changes what a line says of itself: its workspace, its pins. Durable.
 	Amend(ctx context.Context, ws retake.Workspace, pins []retake.Pin) error

@@ -21,6 +21,7 @@ import (
 // verdict is one row of reliability.json.
 type verdict struct {
 	Guarantee string         `json:"guarantee"`
+	Tier      string         `json:"tier"`
 	What      string         `json:"what"`
 	Tried     int64          `json:"tried"`
 	Failed    int64          `json:"failed"`
@@ -110,6 +111,7 @@ func report() int {
 				v.Seconds = time.Since(start).Seconds()
 			}
 			start = time.Now()
+			v.Tier = *tier
 			rows = append(rows, v)
 			bad = say(v) || bad
 		}

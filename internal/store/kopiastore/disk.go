@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/store"
 )
 
 // suffix and shardsFile are the stock disk layout; with these parameters all
@@ -170,7 +171,7 @@ func (d *disk) breakDown(err error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.broken == nil {
-		d.broken = fmt.Errorf("sync directory: %w", err)
+		d.broken = fmt.Errorf("sync directory: %w", errors.Join(store.ErrInDoubt, err))
 	}
 	return d.broken
 }
