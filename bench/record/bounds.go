@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Limits of a quick run. Those on time are about twice what a machine with two
+// Limits of a quick run. Those on time are two to three times what a machine with two
 // cores needs, and relative to git of the same run, so that a slow machine moves
 // both. That on syncs is exact: one more is one more wait for the disk. Its median
 // is held, because every fifteenth save packs the heads of the line together.
@@ -14,8 +14,8 @@ const (
 	openAllowance  = 400 // ms for a process to start and to open the store
 	firstToGit     = 1.5
 	saveToGit      = 3
-	warmToGit      = 4
-	storeToPayload = 3.5
+	warmToGit      = 6
+	storeToPayload = 4
 )
 
 // bound is a figure that must not be over its limit.

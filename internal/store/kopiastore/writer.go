@@ -125,7 +125,10 @@ func (w *writer) WriteFile(ctx context.Context, name string, r io.Reader) (retak
 	if err := w.usable(); err != nil {
 		return "", 0, err
 	}
-	o := w.v.NewObjectWriter(ctx, object.WriterOptions{Description: "FILE:" + name, Compressor: compressor, MetadataCompressor: compressor})
+	o := w.v.NewObjectWriter(ctx, object.WriterOptions{
+		Description: "FILE:" + name, Compressor: compressor, MetadataCompressor: compressor,
+		AsyncWrites: 1, // one piece is stored while the next is read
+	})
 	defer o.Close() //nolint:errcheck // Result tells
 	buf := copyBuffers.Get().(*[]byte)
 	defer copyBuffers.Put(buf)
