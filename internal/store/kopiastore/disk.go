@@ -121,6 +121,9 @@ func (d *disk) publish(id blob.ID, tmp string, f fsx.File) error {
 	case isMarker(id):
 		return errors.Join(f.Close(), d.dir.Rename(tmp, d.dir, name))
 	}
+	if err := d.list.trouble(); err != nil {
+		return errors.Join(err, f.Close())
+	}
 	if err := d.syncWith(f); err != nil {
 		return err
 	}

@@ -24,20 +24,25 @@ import (
 // a few seconds old, which is nothing beside an epoch.
 //
 // The engine repeats a listing that did not work for ever. Therefore begin, refresh
-// and sweep read it by renew, whose error we see, and a listing that cannot be read
-// again serves for a while longer.
+// and sweep read it by renew, whose error we see; one that cannot be read again
+// serves on, and no index is published by it.
 type listing struct {
 	now   func() time.Time
 	mu    sync.Mutex
 	at    time.Time                 // guarded by mu; when it was read
+	stale error                     // guarded by mu; why it could not be read again
 	known map[blob.ID]blob.Metadata // guarded by mu; nil: not read yet
 	order []blob.ID                 // guarded by mu; known, sorted; nil: not sorted yet
 }
 
-const (
-	listingAge  = 5 * time.Second
-	listingLast = 5 * time.Minute
-)
+const listingAge = 5 * time.Second
+
+// trouble answers why the listing is out of date, if it is.
+func (l *listing) trouble() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stale
+}
 
 func remembered(id blob.ID) bool { return id != "" && (id[0] == 'x' || id[0] == 's') }
 
@@ -74,7 +79,7 @@ func (l *listing) read(dir fsx.Dir) error {
 	if err != nil {
 		return fmt.Errorf("list blobs: %w", err)
 	}
-	l.known, l.order, l.at = make(map[blob.ID]blob.Metadata, len(all)), nil, l.now()
+	l.known, l.order, l.at, l.stale = make(map[blob.ID]blob.Metadata, len(all)), nil, l.now(), nil
 	for _, m := range all {
 		l.known[m.BlobID] = m
 	}
@@ -88,9 +93,11 @@ func (l *listing) find(prefix blob.ID, dir fsx.Dir) ([]blob.Metadata, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if age := l.now().Sub(l.at); l.known == nil || age > listingAge {
-		if err := l.read(dir); err != nil && (l.known == nil || age > listingLast) {
+		err := l.read(dir)
+		if err != nil && l.known == nil {
 			return nil, err
 		}
+		l.stale = err
 	}
 	if l.order == nil {
 		l.order = make([]blob.ID, 0, len(l.known))

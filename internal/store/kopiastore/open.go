@@ -133,7 +133,11 @@ func mount(ctx context.Context, o Options, create bool) (*Store, error) {
 		return nil, err
 	}
 	if create {
-		if err := home.Mkdir(blobsDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		err := home.Mkdir(blobsDir, 0o700)
+		if err == nil || errors.Is(err, fs.ErrExist) {
+			err = home.Sync() // the directory is there before the password that says so
+		}
+		if err != nil {
 			return nil, errors.Join(err, home.Close())
 		}
 	}
