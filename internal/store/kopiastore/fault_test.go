@@ -76,7 +76,7 @@ func sealEmpty(ctx context.Context, s store.Store, ws retake.Workspace) error {
 	if err != nil {
 		return err
 	}
-	defer w.Close() //nolint:errcheck // the seal is the matter
+	defer w.Close()
 	id, sum, err := w.WriteDir(ctx, nil, 1)
 	if err != nil {
 		return err
