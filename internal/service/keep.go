@@ -59,32 +59,17 @@ func (s *Service) changePins(ctx context.Context, id retake.WorkspaceID, change 
 	if err != nil {
 		return err
 	}
-	st, err := s.store(ctx)
-	if err != nil {
-		return err
-	}
-	wait, cancel := context.WithTimeout(ctx, s.p.Wait)
-	defer cancel()
-	w, err := st.Begin(wait, ws)
-	if err != nil {
-		return err
-	}
-	defer w.Close() //nolint:errcheck // upkeep only
-	if err := s.follow(ctx, st, w.Head()); err != nil {
-		return err
-	}
-	pins, err := change(slices.Clone(w.Head().Pins))
-	if err != nil {
-		return err
-	}
-	slices.SortFunc(pins, func(a, b retake.Pin) int { return strings.Compare(a.Name, b.Name) })
-	if err := w.Amend(ctx, w.Head().Workspace, pins); err != nil {
-		return err
-	}
-	if err := s.p.Catalog.SetPins(ctx, id, pins); err != nil {
-		return err
-	}
-	return s.followed(ctx, w.Head())
+	return s.onLine(ctx, ws, func(w store.Writer) error {
+		pins, err := change(slices.Clone(w.Head().Pins))
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(pins, func(a, b retake.Pin) int { return strings.Compare(a.Name, b.Name) })
+		if err := w.Amend(ctx, w.Head().Workspace, pins); err != nil {
+			return err
+		}
+		return s.p.Catalog.SetPins(ctx, id, pins)
+	})
 }
 
 // Forget drops checkpoints from the timeline and leaves tombstones.
@@ -116,25 +101,10 @@ func (s *Service) bury(ctx context.Context, id retake.WorkspaceID, stones []reta
 	if err != nil {
 		return err
 	}
-	st, err := s.store(ctx)
-	if err != nil {
-		return err
-	}
-	wait, cancel := context.WithTimeout(ctx, s.p.Wait)
-	defer cancel()
-	w, err := st.Begin(wait, ws)
-	if err != nil {
-		return err
-	}
-	defer w.Close() //nolint:errcheck // upkeep only
-	if err := s.follow(ctx, st, w.Head()); err != nil {
-		return err
-	}
-	if err := w.Forget(ctx, stones); err != nil {
-		return err
-	}
-	if err := s.p.Catalog.Bury(ctx, id, stones); err != nil {
-		return err
-	}
-	return s.followed(ctx, w.Head())
+	return s.onLine(ctx, ws, func(w store.Writer) error {
+		if err := w.Forget(ctx, stones); err != nil {
+			return err
+		}
+		return s.p.Catalog.Bury(ctx, id, stones)
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/catalog"
 	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/store"
 )
 
 // Locate finds the workspace that dir lies in, by the nearest mark above it. A
@@ -137,7 +138,7 @@ func (s *Service) Deinit(ctx context.Context, id retake.WorkspaceID) (retake.Wor
 	}
 	now := s.p.Clock.Now()
 	ws.Ended = &now
-	if err := s.amend(ctx, ws, nil); err != nil {
+	if err := s.amend(ctx, ws); err != nil {
 		return ws, fault("the protection was not ended", unchanged, err)
 	}
 	if root, err := s.p.FS.OpenRoot(ws.Root); err == nil {
@@ -151,8 +152,19 @@ func (s *Service) Deinit(ctx context.Context, id retake.WorkspaceID) (retake.Wor
 	return ws, nil
 }
 
-// amend changes what a line says of itself, then the catalog. Nil pins stay as they are.
-func (s *Service) amend(ctx context.Context, ws retake.Workspace, pins *[]retake.Pin) error {
+// amend changes what a line says of its workspace, then the catalog.
+func (s *Service) amend(ctx context.Context, ws retake.Workspace) error {
+	return s.onLine(ctx, ws, func(w store.Writer) error {
+		if err := w.Amend(ctx, ws, w.Head().Pins); err != nil {
+			return err
+		}
+		return s.p.Catalog.PutWorkspace(ctx, ws)
+	})
+}
+
+// onLine does one thing to a line that is ours alone meanwhile, with a catalog that
+// follows it before and after.
+func (s *Service) onLine(ctx context.Context, ws retake.Workspace, do func(store.Writer) error) error {
 	st, err := s.store(ctx)
 	if err != nil {
 		return err
@@ -167,14 +179,7 @@ func (s *Service) amend(ctx context.Context, ws retake.Workspace, pins *[]retake
 	if err := s.follow(ctx, st, w.Head()); err != nil {
 		return err
 	}
-	now := w.Head().Pins
-	if pins != nil {
-		now = *pins
-	}
-	if err := w.Amend(ctx, ws, now); err != nil {
-		return err
-	}
-	if err := errors.Join(s.p.Catalog.PutWorkspace(ctx, ws), s.p.Catalog.SetPins(ctx, ws.ID, now)); err != nil {
+	if err := do(w); err != nil {
 		return err
 	}
 	return s.followed(ctx, w.Head())
