@@ -67,20 +67,24 @@ type Recorder interface {
 // seals what it has as a partial checkpoint and then a complete one.
 type SaveRequest struct {
 	Workspace WorkspaceID
+	ID        CheckpointID // made by the caller, so that asking again adds nothing; empty: made here
 	Intent    string
 	Trigger   Trigger
 	Pin       string
 	Budget    time.Duration
+	IfChanged bool // add no moment when no file changed
 	Progress  func(Progress)
 }
 
-// SaveResult is the checkpoint and whether its files were new. Partial is the
+// SaveResult is the checkpoint and whether its files were new. Recorded says that
+// a moment was added; without one the checkpoint is the latest. Partial is the
 // checkpoint that was sealed first when the budget ran out.
 type SaveResult struct {
 	Workspace  Workspace   `json:"workspace"`
 	Checkpoint Checkpoint  `json:"checkpoint"`
 	Partial    *Checkpoint `json:"partial,omitempty"`
 	Created    bool        `json:"created"`
+	Recorded   bool        `json:"recorded"`
 	Warnings   []Warning   `json:"warnings"`
 }
 
@@ -141,9 +145,36 @@ type Status struct {
 	Latest     *Checkpoint `json:"latest,omitempty"`
 	Count      int64       `json:"count"`
 	Now        Counts      `json:"now"` // changed since the latest
-	Tracking   string      `json:"tracking"`
+	Tracking   Tracking    `json:"tracking"`
 	Protection string      `json:"protection"` // same-user | separate-user | remote | remote+lock
 	Store      StoreState  `json:"store"`
+}
+
+// Tracking is how changes are known: by a tracker, or by looking at every file.
+type Tracking struct {
+	Mode   TrackingMode `json:"mode"`
+	Why    string       `json:"why,omitempty"` // why not a better one, or why the next save looks at every file
+	Events int64        `json:"events"`        // changes that the tracker told of since it began
+	Doubts int64        `json:"doubts"`        // times that it could not be trusted, and every file was looked at
+	Check  *CrossCheck  `json:"check,omitempty"`
+}
+
+// TrackingMode names what tells us of changes.
+type TrackingMode string
+
+// The modes, the best first.
+const (
+	TrackingFanotify TrackingMode = "fanotify"
+	TrackingInotify  TrackingMode = "inotify"
+	TrackingScan     TrackingMode = "scan"
+)
+
+// CrossCheck is the last time that all files were compared with what the tracker
+// had told. Missed is loud: the tracker is wrong here.
+type CrossCheck struct {
+	At     time.Time `json:"at"`
+	Files  int64     `json:"files"`
+	Missed []string  `json:"missed,omitempty"`
 }
 
 // StoreState is the room the store takes and has.

@@ -177,7 +177,7 @@ func TestStatusHidesNothing(t *testing.T) {
 	cp := shopfront().Checkpoints[2]
 	got := cli.RenderStatus(cli.NewLook(80, now, false, false), retake.Status{
 		Workspace: shopfront().Workspace, Latest: &cp, Count: 22, Now: retake.Counts{Deleted: 1, Edited: 1},
-		Tracking: "scan", Protection: "same-user", Store: retake.StoreState{Bytes: 412e6, Free: 9e9, Floor: 10e9},
+		Tracking: retake.Tracking{Mode: retake.TrackingScan}, Protection: "same-user", Store: retake.StoreState{Bytes: 412e6, Free: 9e9, Floor: 10e9},
 	})
 	for _, want := range []string{
 		"  ● protected   since 09:41 · 22 moments\n",

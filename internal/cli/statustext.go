@@ -33,8 +33,8 @@ func renderStatus(l look, st retake.Status) string {
 		b.WriteString(gapLines(l, c.Coverage.Gaps, strings.Repeat(" ", 15+room)))
 	}
 	b.WriteString("\n")
-	if st.Tracking != "" {
-		say(none, "tracking", screen.Escape(st.Tracking))
+	if st.Tracking.Mode != "" {
+		say(none, "tracking", screen.Escape(string(st.Tracking.Mode)))
 	}
 	say(levelSign(mind, yes, st.Protection), "level", levelText(st.Protection))
 	say(roomSign(mind, yes, st.Store), "store", l.facts(screen.Bytes(st.Store.Bytes), "disk "+screen.Bytes(st.Store.Free)+" free, floor "+screen.Bytes(st.Store.Floor)))

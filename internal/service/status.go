@@ -11,7 +11,7 @@ import (
 // Status tells how well a workspace is protected now.
 func (s *Service) Status(ctx context.Context, id retake.WorkspaceID) (retake.Status, error) {
 	out := retake.Status{
-		Tracking:   "scan",      // every save looks at every file
+		Tracking:   retake.Tracking{Mode: retake.TrackingScan},
 		Protection: "same-user", // the store belongs to the user the agent runs as
 	}
 	var err error
