@@ -116,6 +116,8 @@ type Upkeep interface {
 	Sweep(ctx context.Context, opts SweepOptions) (retake.SweepReport, error)
 	// Scrub reads the structure of every checkpoint and a share of the bytes.
 	Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubReport, error)
+	// Tend does the upkeep that is due, between writers; nothing when none is.
+	Tend(ctx context.Context) error
 	// Size answers the bytes the store takes.
 	Size(ctx context.Context) (int64, error)
 	// Prove lets the stock engine's own scan read a stored tree and answers the

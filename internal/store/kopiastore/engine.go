@@ -2,8 +2,6 @@ package kopiastore
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/kopia/kopia/repo"
@@ -18,10 +16,9 @@ func rising(n []int64) []int64 {
 	return n
 }
 
-// session is a writing view of the repository that nobody shares: what it wrote
-// and did not flush is dropped with it, and takes nobody else's writes along. It
-// stands on an index view of its own, made without deriving the key again, so
-// that a long line of saves can be given a short index from time to time.
+// session is a writer of the repository that nobody shares: what it wrote and did
+// not flush is dropped with it, and takes nobody else's writes along. It stands on a
+// view of the index.
 type session struct {
 	repo.DirectRepositoryWriter // of the store; what is not overridden below needs no view
 	disk                        *disk
@@ -29,42 +26,15 @@ type session struct {
 	contents                    *content.WriteManager
 	objects                     *object.Manager
 	manifests                   *manifest.Manager
-}
-
-// newSession reads the index as it is now on disk.
-func (s *Store) newSession(ctx context.Context) (*session, error) {
-	_, base, err := s.rep.NewDirectWriter(ctx, repo.WriteSessionOptions{Purpose: "base"})
-	if err != nil {
-		return nil, fmt.Errorf("begin session: %w", err)
-	}
-	err = s.disk.list.renew(s.disk.dir)
-	if err == nil { // another process may have swept, with a clock ahead of ours
-		err = startClock(ctx, s.clock, s.home, s.disk)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("begin session: %w", errors.Join(err, base.Close(ctx)))
-	}
-	// No log manager: it would leave an empty log blob, with two syncs, at every close.
-	shared, err := content.NewSharedManager(ctx, s.disk, base.FormatManager(), &content.CachingOptions{},
-		&content.ManagerOptions{TimeNow: s.clock.Now}, nil, nil)
-	if err != nil {
-		return nil, fmt.Errorf("begin session: %w", errors.Join(err, base.Close(ctx)))
-	}
-	v := &session{DirectRepositoryWriter: base, disk: s.disk, shared: shared}
-	v.contents = content.NewWriteManager(ctx, shared, content.SessionOptions{SessionUser: identity, SessionHost: identity}, "line")
-	v.objects, err = object.NewObjectManager(ctx, v.contents, base.FormatManager().ObjectFormat(), nil)
-	if err == nil {
-		v.manifests, err = manifest.NewManager(ctx, v.contents, manifest.ManagerOptions{TimeNow: s.clock.Now}, nil)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("begin session: %w", errors.Join(err, v.Close(ctx)))
-	}
-	return v, nil
+	done                        func(context.Context) error // gives the view back; nil: nothing to give
 }
 
 // Close drops what was not flushed.
 func (v *session) Close(ctx context.Context) error {
-	return errors.Join(v.shared.CloseShared(ctx), v.DirectRepositoryWriter.Close(ctx))
+	if v.done == nil {
+		return nil
+	}
+	return v.done(ctx)
 }
 
 func (v *session) BlobStorage() blob.Storage             { return v.disk }

@@ -15,11 +15,16 @@ func (s *Store) Place(ctx context.Context, id retake.ObjectID) (name string, off
 	if err != nil {
 		return "", 0, err
 	}
-	parts, err := s.rep.VerifyObject(ctx, oid)
+	r, release, err := s.reading(ctx)
 	if err != nil {
 		return "", 0, err
 	}
-	i, err := s.rep.ContentInfo(ctx, parts[0])
+	defer release()
+	parts, err := r.VerifyObject(ctx, oid)
+	if err != nil {
+		return "", 0, err
+	}
+	i, err := r.ContentInfo(ctx, parts[0])
 	if err != nil {
 		return "", 0, err
 	}

@@ -28,6 +28,7 @@ import (
 // serves on, and no index is published by it.
 type listing struct {
 	now   func() time.Time
+	sole  bool // nobody else adds or removes: what was read once is kept
 	mu    sync.Mutex
 	at    time.Time                 // guarded by mu; when it was read
 	stale error                     // guarded by mu; why it could not be read again
@@ -92,7 +93,7 @@ func (l *listing) find(prefix blob.ID, dir fsx.Dir) ([]blob.Metadata, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if age := l.now().Sub(l.at); l.known == nil || age > listingAge {
+	if l.known == nil || !l.sole && l.now().Sub(l.at) > listingAge {
 		err := l.read(dir)
 		if err != nil && l.known == nil {
 			return nil, err

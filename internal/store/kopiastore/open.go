@@ -18,6 +18,7 @@ import (
 	"github.com/kopia/kopia/repo/maintenance"
 	"github.com/kopia/kopia/snapshot/policy"
 
+	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/clock"
 	"github.com/retake-dev/retake/internal/fsx"
 	"github.com/retake-dev/retake/internal/store"
@@ -35,6 +36,11 @@ type Options struct {
 	FS    fsx.FS
 	Locks fsx.Locks
 	Clock clock.Clock
+
+	// Sole promises that no other process writes to this store while it is open: the
+	// caller holds a lock that makes it so. Then lists, lines and the view of the
+	// index are kept in memory, and upkeep waits for Tend.
+	Sole bool
 
 	// Derivation names how a new store makes its key from the password; "" is
 	// ours. Harnesses that make thousands of stores are built with the engine's
@@ -55,8 +61,12 @@ type Store struct {
 	clock *clock.Monotone
 	rep   repo.DirectRepository
 
-	mu     sync.Mutex // guards refreshes of rep's view
-	closed bool       // guarded by mu
+	mu     sync.Mutex // guards refreshes of rep's view, and all below
+	closed bool
+	view   *view // of a sole owner; nil: to be made
+	lines  map[retake.WorkspaceID]kept
+	seals  int // since the last Tend
+	tended int // Tends on this view
 }
 
 var _ store.Store = (*Store)(nil)
@@ -149,7 +159,7 @@ func mount(ctx context.Context, o Options, create bool) (*Store, error) {
 		return nil, errors.Join(err, home.Close())
 	}
 	s := &Store{opts: o, home: home, clock: clock.NewMonotone(o.Clock, time.Time{})}
-	s.disk = &disk{dir: dir, now: s.clock.Now, list: listing{now: s.clock.Now}, free: func() (int64, int64, error) {
+	s.disk = &disk{dir: dir, now: s.clock.Now, list: listing{now: s.clock.Now, sole: o.Sole}, free: func() (int64, int64, error) {
 		return o.FS.Free(filepath.Join(o.Dir, blobsDir))
 	}}
 	if err := startClock(ctx, s.clock, home, s.disk); err != nil {
@@ -251,7 +261,7 @@ func (s *Store) tuneEpochs(ctx context.Context, password string) error {
 // writeRules writes the policy and the maintenance owner, so that a stock engine
 // that meets this repository neither expires snapshots nor runs maintenance.
 func (s *Store) writeRules(ctx context.Context) error {
-	v, err := s.newSession(ctx)
+	v, err := s.ownSession(ctx)
 	if err != nil {
 		return err
 	}

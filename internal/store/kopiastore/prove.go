@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
 	"github.com/kopia/kopia/fs"
+	"github.com/kopia/kopia/repo"
 	"github.com/kopia/kopia/repo/object"
 	"github.com/kopia/kopia/snapshot/policy"
 	"github.com/kopia/kopia/snapshot/upload"
@@ -25,7 +27,7 @@ func (s *Store) Prove(ctx context.Context, files retake.Entry) (retake.ObjectID,
 		return "", "", err
 	}
 	defer unlock()
-	v, err := s.newSession(ctx)
+	v, err := s.ownSession(ctx)
 	if err != nil {
 		return "", "", fmt.Errorf("prove: %w", err)
 	}
@@ -99,7 +101,7 @@ func (d *storedDir) Iterate(ctx context.Context) (fs.DirectoryIterator, error) {
 type storedFile struct{ storedEntry }
 
 func (f *storedFile) Open(ctx context.Context) (fs.Reader, error) {
-	rd, err := openObject(ctx, f.s.rep, f.e.Object)
+	rd, err := f.s.File(ctx, f.e.Object)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +109,7 @@ func (f *storedFile) Open(ctx context.Context) (fs.Reader, error) {
 }
 
 type storedReader struct {
-	object.Reader
+	io.ReadSeekCloser
 	f *storedFile
 }
 
@@ -120,6 +122,8 @@ func (l *storedLink) Resolve(context.Context) (fs.Entry, error) {
 }
 
 func (l *storedLink) Readlink(ctx context.Context) (string, error) {
-	b, err := readAll(ctx, l.s.rep, l.e.Object)
-	return string(b), err
+	return fresh(ctx, l.s, func(r repo.Repository) (string, error) {
+		b, err := readAll(ctx, r, l.e.Object)
+		return string(b), err
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/kopia/kopia/repo"
 	"github.com/kopia/kopia/repo/blob"
@@ -72,6 +73,15 @@ func readDir(ctx context.Context, r repo.Repository, id retake.ObjectID) ([]reta
 // fresh runs f on the store's view and, when something is not found there, once
 // more on a new one: another process, or a writer of ours, may have added it.
 func fresh[T any](ctx context.Context, s *Store, f func(repo.Repository) (T, error)) (T, error) {
+	if s.opts.Sole {
+		r, release, err := s.reading(ctx)
+		if err != nil {
+			var none T
+			return none, err
+		}
+		defer release()
+		return f(r)
+	}
 	v, err := f(s.rep)
 	if err == nil || !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrDamaged) {
 		return v, err
@@ -83,6 +93,9 @@ func fresh[T any](ctx context.Context, s *Store, f func(repo.Repository) (T, err
 }
 
 func (s *Store) refresh(ctx context.Context) error {
+	if s.opts.Sole {
+		return nil // readers see what writers commit
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var err error
@@ -107,17 +120,35 @@ func (s *Store) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, er
 
 // File opens the bytes of a file.
 func (s *Store) File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error) {
+	if s.opts.Sole {
+		r, release, err := s.reading(ctx)
+		if err != nil {
+			return nil, err
+		}
+		rd, err := openObject(ctx, r, id)
+		if err != nil {
+			release()
+			return nil, err
+		}
+		return &file{rd, id, sync.OnceFunc(release)}, nil
+	}
 	rd, err := fresh(ctx, s, func(r repo.Repository) (object.Reader, error) { return openObject(ctx, r, id) })
 	if err != nil {
 		return nil, err
 	}
-	return &file{rd, id}, nil
+	return &file{rd, id, func() {}}, nil
 }
 
-// file gives read errors our names.
+// file gives read errors our names, and holds the view that it reads through.
 type file struct {
 	object.Reader
-	id retake.ObjectID
+	id      retake.ObjectID
+	release func()
+}
+
+func (f *file) Close() error {
+	defer f.release()
+	return f.Reader.Close()
 }
 
 func (f *file) Read(p []byte) (int, error) {
@@ -133,7 +164,12 @@ func (s *Store) Heads(ctx context.Context) ([]store.Head, error) {
 	if err := s.refresh(ctx); err != nil {
 		return nil, err
 	}
-	all, err := findLines(ctx, s.rep, "")
+	r, release, err := s.reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	all, err := findLines(ctx, r, "")
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +181,7 @@ func (s *Store) Heads(ctx context.Context) ([]store.Head, error) {
 			continue
 		}
 		seen[f.ws] = true
-		l, err := readLine(ctx, s.rep, f.ws)
+		l, err := readLine(ctx, r, f.ws)
 		if err != nil { // the others are whole
 			bad = append(bad, err)
 			continue
@@ -169,7 +205,12 @@ func (s *Store) line(ctx context.Context, ws retake.WorkspaceID) (*openLine, err
 	if err := s.refresh(ctx); err != nil {
 		return nil, err
 	}
-	return readLine(ctx, s.rep, ws)
+	r, release, err := s.reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return readLine(ctx, r, ws)
 }
 
 // Leaf answers one checkpoint.
@@ -191,7 +232,12 @@ func (s *Store) Leaves(ctx context.Context, ws retake.WorkspaceID, after int64, 
 	if err != nil {
 		return err
 	}
-	return l.eachBucket(ctx, s.rep, after, func(b *bucket) error { return b.each(ctx, s.rep, after, f) })
+	r, release, err := s.reading(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return l.eachBucket(ctx, r, after, func(b *bucket) error { return b.each(ctx, r, after, f) })
 }
 
 func (b *bucket) each(ctx context.Context, r repo.Repository, after int64, f func(*store.Leaf, *retake.Tombstone) error) error {

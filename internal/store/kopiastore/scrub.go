@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 
+	"github.com/kopia/kopia/repo"
+
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/store"
 )
@@ -27,11 +29,16 @@ func (s *Store) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubRep
 	if err := s.refresh(ctx); err != nil {
 		return retake.ScrubReport{}, fmt.Errorf("scrub: %w", err)
 	}
-	lines, err := findLines(ctx, s.rep, "")
+	r, release, err := s.reading(ctx)
 	if err != nil {
 		return retake.ScrubReport{}, fmt.Errorf("scrub: %w", err)
 	}
-	c := &scrub{s: s, q: q, seen: map[retake.ObjectID]bool{}}
+	defer release()
+	lines, err := findLines(ctx, r, "")
+	if err != nil {
+		return retake.ScrubReport{}, fmt.Errorf("scrub: %w", err)
+	}
+	c := &scrub{s: s, r: r, q: q, seen: map[retake.ObjectID]bool{}}
 	c.rep.Failed = []string{}
 	seen := map[retake.WorkspaceID]bool{}
 	for _, f := range lines {
@@ -48,21 +55,22 @@ func (s *Store) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubRep
 
 type scrub struct {
 	s    *Store
+	r    repo.Repository
 	q    retake.ScrubQuery
 	seen map[retake.ObjectID]bool
 	rep  retake.ScrubReport
 }
 
 func (c *scrub) line(ctx context.Context, ws retake.WorkspaceID) error {
-	l, err := readLine(ctx, c.s.rep, ws)
+	l, err := readLine(ctx, c.r, ws)
 	if err != nil {
 		return c.fail(ctx, string(ws), err)
 	}
-	err = l.eachBucket(ctx, c.s.rep, 0, func(b *bucket) error {
+	err = l.eachBucket(ctx, c.r, 0, func(b *bucket) error {
 		for n, e := range b.leaves {
 			c.rep.Checkpoints++
 			at := fmt.Sprintf("%s %d", l.record.Workspace.Name, n)
-			leaf, err := readLeaf(ctx, c.s.rep, e)
+			leaf, err := readLeaf(ctx, c.r, e)
 			if err != nil {
 				if err := c.fail(ctx, at, err); err != nil {
 					return err
@@ -107,7 +115,7 @@ func (c *scrub) entry(ctx context.Context, at string, e retake.Entry) error {
 	if e.Kind != retake.KindDir {
 		return c.file(ctx, at, e)
 	}
-	entries, err := readDir(ctx, c.s.rep, e.Object)
+	entries, err := readDir(ctx, c.r, e.Object)
 	if err != nil {
 		return c.fail(ctx, at, err)
 	}
@@ -120,7 +128,7 @@ func (c *scrub) entry(ctx context.Context, at string, e retake.Entry) error {
 }
 
 func (c *scrub) file(ctx context.Context, at string, e retake.Entry) error {
-	rd, err := openObject(ctx, c.s.rep, e.Object)
+	rd, err := openObject(ctx, c.r, e.Object)
 	if err != nil {
 		return c.fail(ctx, at, err)
 	}
@@ -145,12 +153,12 @@ func (c *scrub) parts(ctx context.Context, at string, e retake.Entry) error {
 	if err != nil {
 		return c.fail(ctx, at, err)
 	}
-	ids, err := c.s.rep.VerifyObject(ctx, oid)
+	ids, err := c.r.VerifyObject(ctx, oid)
 	if err != nil {
 		return c.fail(ctx, at, err)
 	}
 	for _, id := range ids {
-		i, err := c.s.rep.ContentInfo(ctx, id)
+		i, err := c.r.ContentInfo(ctx, id)
 		if err == nil {
 			_, err = c.s.disk.GetMetadata(ctx, i.PackBlobID)
 		}

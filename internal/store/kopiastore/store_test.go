@@ -29,8 +29,18 @@ func spoil(t *testing.T, path string, offset int64) {
 
 func TestStore(t *testing.T) {
 	t.Parallel()
+	suite(t, false)
+}
+
+// A sole owner keeps lists, lines and the index in memory; what it does is the same.
+func TestSoleStore(t *testing.T) {
+	t.Parallel()
+	suite(t, true)
+}
+
+func suite(t *testing.T, sole bool) {
 	storetest.Run(t, func(t *testing.T) storetest.Harness {
-		o := kopiastore.Options{Dir: t.TempDir(), FS: fsx.OS(), Locks: fsx.NewLocks(t.TempDir()), Clock: clock.Wall}
+		o := kopiastore.Options{Dir: t.TempDir(), FS: fsx.OS(), Locks: fsx.NewLocks(t.TempDir()), Clock: clock.Wall, Sole: sole}
 		s, err := kopiastore.Create(context.Background(), o)
 		if err != nil {
 			t.Fatal(err)

@@ -38,13 +38,13 @@ func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepRe
 	if rep.Before, err = s.Size(ctx); err != nil {
 		return rep, err
 	}
-	v, err := s.newSession(ctx)
+	v, err := s.ownSession(ctx)
 	if err != nil {
 		return rep, fmt.Errorf("sweep: %w", err)
 	}
 	c := &sweep{s: s, v: v, room: o.Room, begun: s.clock.Now()}
 	err = c.run(ctx)
-	err = errors.Join(err, v.Close(ctx), s.refresh(ctx))
+	err = errors.Join(err, v.Close(ctx), s.retire(ctx), s.refresh(ctx))
 	rep.Peak = c.peak.Load()
 	if err != nil {
 		return rep, fmt.Errorf("sweep: %w", err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/retake-dev/retake"
 )
 
 // epochStep is how many changes of a line pass between two looks at the index.
@@ -13,6 +15,12 @@ const epochStep = 64
 // work out is told by Close and tried again later.
 func (w *writer) afterSeal(ctx context.Context) {
 	w.seals++
+	if w.s.opts.Sole {
+		w.s.mu.Lock()
+		defer w.s.mu.Unlock()
+		w.s.seals++
+		return
+	}
 	if w.seals%epochStep == 0 {
 		w.upkeep = stepEpoch(ctx, w.v)
 	}
@@ -46,6 +54,70 @@ func stepEpoch(ctx context.Context, v *session) error {
 	return nil
 }
 
+// viewAge is how many Tends a view of the index lives for.
+const viewAge = 3
+
+// Tend removes old heads, steps the epochs of the index, and now and then gives the
+// next writers a new, short view. A store that is shared does this as it writes.
+func (s *Store) Tend(ctx context.Context) error {
+	s.mu.Lock()
+	due := s.opts.Sole && s.seals >= epochStep
+	if due {
+		s.seals = 0
+		s.tended++
+	}
+	old := due && s.tended%viewAge == 0
+	var lines []retake.Workspace
+	for _, k := range s.lines {
+		if due && len(k.l.stale) >= staleStep/2 {
+			lines = append(lines, k.l.record.Workspace)
+		}
+	}
+	s.mu.Unlock()
+	if !due {
+		return nil
+	}
+	var errs []error
+	for _, ws := range lines {
+		errs = append(errs, s.trim(ctx, ws))
+	}
+	errs = append(errs, s.step(ctx))
+	if old {
+		errs = append(errs, s.retire(ctx))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("tend: %w", err)
+	}
+	return nil
+}
+
+// trim deletes the heads that a line has left behind.
+func (s *Store) trim(ctx context.Context, ws retake.Workspace) error {
+	sw, err := s.Begin(ctx, ws)
+	if err != nil {
+		return err
+	}
+	w := sw.(*writer)
+	err = w.dropStale(ctx)
+	if err == nil {
+		err = w.v.Flush(context.WithoutCancel(ctx))
+	}
+	return errors.Join(w.doubt("drop old heads", err), w.Close())
+}
+
+func (s *Store) step(ctx context.Context) error {
+	release, err := s.lockShared(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	v, err := s.newSession(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(stepEpoch(ctx, v), v.Close(ctx))
+}
+
 // Close closes the store. Writers must be closed before.
 func (s *Store) Close() error {
 	s.mu.Lock()
@@ -56,6 +128,9 @@ func (s *Store) Close() error {
 	s.closed = true
 	ctx := context.Background()
 	var errs []error
+	if s.view != nil {
+		errs = append(errs, s.view.close(ctx))
+	}
 	if s.rep != nil {
 		errs = append(errs, s.rep.Close(ctx))
 	}

@@ -106,6 +106,10 @@ func (w *writer) open(ctx context.Context, ws retake.Workspace) error {
 	if w.v, err = w.s.newSession(ctx); err != nil {
 		return err
 	}
+	if k, ok := w.s.takeLine(ws.ID); ok {
+		w.l, w.top, w.mid = k.l, k.top, k.mid
+		return nil
+	}
 	w.l, err = readLine(ctx, w.v, ws.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		w.l = &openLine{found: found{ws: ws.ID}, record: lineRecord{V: 1, Workspace: ws}}
@@ -282,7 +286,12 @@ func (w *writer) Close() error {
 	defer w.unlock()
 	ctx := context.Background() // a cancelled save must still give its locks back
 	err := w.upkeep
-	if w.broken == nil && w.seals > 0 && w.l.seq%epochStep == 0 {
+	switch {
+	case w.s.opts.Sole && w.broken != nil:
+		err = errors.Join(err, w.s.retire(ctx)) // what it left in memory is in doubt
+	case w.s.opts.Sole && w.l.seq > 0:
+		w.s.keepLine(w.v, kept{w.l, w.top, w.mid})
+	case w.broken == nil && w.seals > 0 && w.l.seq%epochStep == 0:
 		err = errors.Join(err, stepEpoch(ctx, w.v))
 	}
 	return errors.Join(err, w.v.Close(ctx))

@@ -1,0 +1,184 @@
+package kopiastore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/kopia/kopia/repo"
+	"github.com/kopia/kopia/repo/content"
+	"github.com/kopia/kopia/repo/manifest"
+	"github.com/kopia/kopia/repo/object"
+
+	"github.com/retake-dev/retake"
+)
+
+// view is the index as it was read from the disk, and what was committed through
+// it since. It is made without deriving the key again. A store that shares its
+// directory makes one for every writer; a sole owner keeps one for many, and takes
+// a new, short one from time to time.
+type view struct {
+	base    repo.DirectRepositoryWriter
+	shared  *content.SharedManager
+	reader  *session // of a sole owner; it never writes
+	users   int      // guarded by Store.mu, as is retired
+	retired bool
+}
+
+// newView reads the index as it is now on disk.
+func (s *Store) newView(ctx context.Context) (*view, error) {
+	_, base, err := s.rep.NewDirectWriter(ctx, repo.WriteSessionOptions{Purpose: "base"})
+	if err != nil {
+		return nil, fmt.Errorf("begin session: %w", err)
+	}
+	if !s.opts.Sole {
+		err = s.disk.list.renew(s.disk.dir)
+		if err == nil { // another process may have swept, with a clock ahead of ours
+			err = startClock(ctx, s.clock, s.home, s.disk)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("begin session: %w", errors.Join(err, base.Close(ctx)))
+	}
+	// No log manager: it would leave an empty log blob, with two syncs, at every close.
+	shared, err := content.NewSharedManager(ctx, s.disk, base.FormatManager(), &content.CachingOptions{},
+		&content.ManagerOptions{TimeNow: s.clock.Now}, nil, nil)
+	if err != nil {
+		return nil, fmt.Errorf("begin session: %w", errors.Join(err, base.Close(ctx)))
+	}
+	vw := &view{base: base, shared: shared}
+	if s.opts.Sole {
+		vw.reader, err = s.sessionOn(ctx, vw, neverPack, nil)
+	}
+	if err != nil {
+		return nil, errors.Join(err, vw.close(ctx))
+	}
+	return vw, nil
+}
+
+func (v *view) close(ctx context.Context) error {
+	return errors.Join(v.shared.CloseShared(ctx), v.base.Close(ctx))
+}
+
+// The engine packs manifests as it reads them, once there are this many; 0 is its
+// own choice. A session that only reads must not write.
+const neverPack = math.MaxInt
+
+// sessionOn opens a session on the view; done is called when it ends.
+func (s *Store) sessionOn(ctx context.Context, vw *view, pack int, done func(context.Context) error) (*session, error) {
+	v := &session{DirectRepositoryWriter: vw.base, disk: s.disk, shared: vw.shared, done: done}
+	v.contents = content.NewWriteManager(ctx, vw.shared, content.SessionOptions{SessionUser: identity, SessionHost: identity}, "line")
+	var err error
+	v.objects, err = object.NewObjectManager(ctx, v.contents, vw.base.FormatManager().ObjectFormat(), nil)
+	if err == nil {
+		v.manifests, err = manifest.NewManager(ctx, v.contents, manifest.ManagerOptions{TimeNow: s.clock.Now, AutoCompactionThreshold: pack}, nil)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("begin session: %w", errors.Join(err, v.Close(ctx)))
+	}
+	return v, nil
+}
+
+// newSession begins a session on a view of its own, or, for a sole owner, on the
+// one that is kept.
+func (s *Store) newSession(ctx context.Context) (*session, error) {
+	if s.opts.Sole {
+		vw, err := s.borrow(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return s.sessionOn(ctx, vw, 0, func(ctx context.Context) error { return s.giveBack(ctx, vw) })
+	}
+	return s.ownSession(ctx)
+}
+
+// ownSession begins a session on a new view, whatever else is open.
+func (s *Store) ownSession(ctx context.Context) (*session, error) {
+	vw, err := s.newView(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.sessionOn(ctx, vw, 0, vw.close)
+}
+
+func (s *Store) borrow(ctx context.Context) (*view, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.view == nil {
+		vw, err := s.newView(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.view = vw
+	}
+	s.view.users++
+	return s.view, nil
+}
+
+func (s *Store) giveBack(ctx context.Context, vw *view) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if vw.users--; vw.retired && vw.users == 0 {
+		return vw.close(ctx)
+	}
+	return nil
+}
+
+// retire makes the next session begin on a new view. The old one goes with its
+// last user.
+func (s *Store) retire(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	vw := s.view
+	s.view, s.lines = nil, nil
+	if vw == nil {
+		return nil
+	}
+	if vw.retired = true; vw.users > 0 {
+		return nil
+	}
+	return vw.close(ctx)
+}
+
+// reading answers what to read with, and how to give it back. A sole owner reads
+// through the view that its writers commit to, and so is never behind them.
+func (s *Store) reading(ctx context.Context) (repo.Repository, func(), error) {
+	if !s.opts.Sole {
+		return s.rep, func() {}, nil
+	}
+	vw, err := s.borrow(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return vw.reader, func() { _ = s.giveBack(ctx, vw) }, nil // closing a view that was only read
+}
+
+// kept is a line between two writers of a sole owner.
+type kept struct {
+	l        *openLine
+	top, mid cachedDir
+}
+
+// takeLine takes the line that the last writer left, if it is known.
+func (s *Store) takeLine(ws retake.WorkspaceID) (kept, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k, ok := s.lines[ws]
+	delete(s.lines, ws)
+	return k, ok
+}
+
+// keepLine keeps it for the next, unless the view that it was written through is
+// not the newest any more.
+func (s *Store) keepLine(v *session, k kept) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.view == nil || s.view.shared != v.shared {
+		return
+	}
+	if s.lines == nil {
+		s.lines = map[retake.WorkspaceID]kept{}
+	}
+	s.lines[k.l.ws] = k
+}
