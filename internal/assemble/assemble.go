@@ -21,6 +21,7 @@ import (
 	"github.com/retake-dev/retake/internal/service"
 	"github.com/retake-dev/retake/internal/store"
 	"github.com/retake-dev/retake/internal/store/kopiastore"
+	"github.com/retake-dev/retake/internal/track"
 )
 
 // Namespace of a service without tenants.
@@ -35,6 +36,8 @@ type Options struct {
 	Clock      clock.Clock
 	Derivation string // see kopiastore.Options
 	OneShot    bool   // the process ends with this service
+	Sole       bool   // this process owns the store alone and for long
+	Track      track.Options
 }
 
 // Solo is the service in this process: disk and SQLite.
@@ -58,22 +61,28 @@ func Solo(ctx context.Context, c config.Config, s *config.Settings, o Options) (
 	if err != nil {
 		return nil, err
 	}
-	return service.New(service.Parts{
+	parts := service.Parts{
 		Catalog: cat,
 		OpenStore: func(ctx context.Context, create bool) (store.Store, error) {
 			return openStore(ctx, places, create, o)
 		},
 		FS: o.FS, Indexes: places.indexes, Data: data, Clock: o.Clock, Boot: c.Boot, Home: c.Home,
-		Policy: s.Policy, Floor: s.Floor, Wait: waitForWriter,
-	}), nil
+		Policy: s.Policy, Floor: s.Floor, Wait: waitForWriter, Sole: o.Sole,
+	}
+	if o.Sole {
+		parts.Tracker = track.New(o.Track)
+	}
+	return service.New(parts), nil
 }
+
+const catalogName = "catalog.db"
 
 type places struct{ store, locks, indexes, catalog string }
 
 func makePlaces(data string) (places, error) {
 	p := places{
 		store: filepath.Join(data, "store"), locks: filepath.Join(data, "locks"),
-		indexes: filepath.Join(data, "index"), catalog: filepath.Join(data, "catalog.db"),
+		indexes: filepath.Join(data, "index"), catalog: filepath.Join(data, catalogName),
 	}
 	for _, d := range []string{p.store, p.locks, p.indexes} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -100,7 +109,7 @@ func openCatalog(ctx context.Context, path string, opts sqlite.Options, c clock.
 }
 
 func openStore(ctx context.Context, p places, create bool, o Options) (store.Store, error) {
-	opts := kopiastore.Options{Dir: p.store, FS: o.FS, Locks: fsx.NewLocks(p.locks), Clock: o.Clock, Derivation: o.Derivation}
+	opts := kopiastore.Options{Dir: p.store, FS: o.FS, Locks: fsx.NewLocks(p.locks), Clock: o.Clock, Derivation: o.Derivation, Sole: o.Sole}
 	if create {
 		return kopiastore.Create(ctx, opts)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/retake-dev/retake/internal/clock"
 	"github.com/retake-dev/retake/internal/fsx"
 	"github.com/retake-dev/retake/internal/ignore"
+	"github.com/retake-dev/retake/internal/track"
 )
 
 // Sink takes the bytes. A store's writer is one.
@@ -33,6 +34,12 @@ type Options struct {
 	Xattr    string        // the attribute of our mark on the root, never captured
 	Workers  int           // 0: twice the processors
 	Progress func(retake.Progress)
+
+	// Only names the places that may have changed since the index was made, by this
+	// process, with everything looked at; nil: look at everything. Gaps are those of
+	// that capture.
+	Only map[string]track.Mark
+	Gaps []retake.Gap
 }
 
 // Place is a directory by identity.
@@ -55,6 +62,7 @@ type Result struct {
 	Changed  retake.Counts // against the index
 	NewBytes int64         // of files that are new or have other bytes
 	Read     int64         // bytes that were read, also to find that nothing changed
+	Whole    bool          // everything was looked at
 	Draft    *Draft
 }
 
@@ -64,7 +72,17 @@ type Draft struct {
 	x       *Index
 	records []string
 	heads   []string
+	after   func() // what the index learns besides
 }
+
+// Accept makes what the capture learned the truth: the seal holds the bytes.
+func (d *Draft) Accept(seal Seal) {
+	d.x.undo, d.x.seal = nil, seal
+	d.after()
+}
+
+// Discard forgets the capture: its bytes were not sealed.
+func (d *Draft) Discard() { d.x.revert() }
 
 func (d *Draft) each(w *frameWriter) {
 	for _, p := range d.records {
@@ -75,23 +93,37 @@ func (d *Draft) each(w *frameWriter) {
 	}
 }
 
-// Read captures the tree below root into sink. It takes x over: after an error x
-// must not be used again. An error means that there is no snapshot; what could
-// not be read is a gap, not an error.
+// Read captures the tree below root into sink. It takes x over until its draft is
+// accepted or discarded; after an error x is as it was. An error means that there is
+// no snapshot; what could not be read is a gap, not an error.
 func Read(ctx context.Context, root fsx.Dir, x *Index, sink Sink, o Options) (*Result, error) {
+	o.Only = x.only(o)
+	w, n, err := read(ctx, root, x, sink, o)
+	if errors.Is(err, errUnclear) {
+		x.revert()
+		o.Only = nil
+		w, n, err = read(ctx, root, x, sink, o)
+	}
+	if err != nil {
+		x.revert()
+		return nil, fmt.Errorf("read workspace: %w", err)
+	}
+	res := &Result{Files: w.rootEntry(n), Coverage: retake.Cover(w.sortedGaps()), Changed: w.counts, NewBytes: w.fresh.Load(), Read: w.bytes.Load(), Whole: o.Only == nil}
+	res.Content = retake.ContentID(hex.EncodeToString(n.head.content[:]))
+	res.Draft = &Draft{x: x, records: w.records, heads: w.heads, after: w.learn}
+	return res, nil
+}
+
+// read makes one pass.
+func read(ctx context.Context, root fsx.Dir, x *Index, sink Sink, o Options) (*walker, *node, error) {
+	x.begin()
 	w, err := newWalker(ctx, root, x, o)
 	if err != nil {
-		return nil, fmt.Errorf("read workspace: %w", err)
+		return nil, nil, err
 	}
 	w.sink = sink
 	n, err := w.walk(ctx, root)
-	if err != nil {
-		return nil, fmt.Errorf("read workspace: %w", err)
-	}
-	res := &Result{Files: w.rootEntry(n), Coverage: retake.Cover(w.sortedGaps()), Changed: w.counts, NewBytes: w.fresh.Load(), Read: w.bytes.Load()}
-	res.Content = retake.ContentID(hex.EncodeToString(n.head.content[:]))
-	res.Draft = &Draft{x: x, records: w.records, heads: w.heads}
-	return res, nil
+	return w, n, err
 }
 
 // walker is one pass over a workspace. With a sink it captures; with emit and
@@ -120,10 +152,14 @@ type walker struct {
 	heads   []string
 	nothing retake.ObjectID // the object of no bytes, for FIFOs and sockets
 	err     error
+	covered map[string]bool // paths that were looked at; true: with all below
+	lost    []lostLink
+	inodes  map[uint64]inode // those with several names, once they are resolved
+	unclear bool
 }
 
 func newWalker(ctx context.Context, root fsx.Dir, x *Index, o Options) (*walker, error) {
-	w := &walker{o: o, x: x, links: map[uint64][]linkRef{}}
+	w := &walker{o: o, x: x, links: map[uint64][]linkRef{}, covered: map[string]bool{}, inodes: map[uint64]inode{}}
 	var err error
 	if w.excludes, err = ignore.NewExcludes(o.Policy.Exclude); err != nil {
 		return nil, err
@@ -134,6 +170,9 @@ func newWalker(ctx context.Context, root fsx.Dir, x *Index, o Options) (*walker,
 	}
 	w.dev = i.Dev
 	if x.dev != 0 && x.dev != i.Dev {
+		if o.Only != nil {
+			return nil, fmt.Errorf("the root is on another device than the index: %w", errIndex)
+		}
 		// Inode numbers of another file system mean nothing here.
 		for _, r := range x.dirs {
 			r.forgetInodes()
@@ -146,10 +185,13 @@ func newWalker(ctx context.Context, root fsx.Dir, x *Index, o Options) (*walker,
 	// page may get dirty again long before a slow sync ends.
 	now := o.Clock.Now()
 	w.started = now.UnixNano()
-	err = root.SyncFS()
-	w.untraced = errors.Is(err, fsx.ErrUntraced)
-	if err != nil && !w.untraced && !errors.Is(err, errors.ErrUnsupported) {
-		return nil, err
+	w.untraced = x.untraced
+	if o.Only == nil { // else the files that are mapped are synced one by one
+		err = root.SyncFS()
+		w.untraced = errors.Is(err, fsx.ErrUntraced)
+		if err != nil && !w.untraced && !errors.Is(err, errors.ErrUnsupported) {
+			return nil, err
+		}
 	}
 	if o.Budget > 0 {
 		w.deadline = now.Add(o.Budget)
@@ -176,21 +218,43 @@ func (r *record) forgetInodes() {
 // walk visits everything and finishes the directories that had to wait for the
 // whole picture of hard links.
 func (w *walker) walk(ctx context.Context, root fsx.Dir) (*node, error) {
-	n := &node{base: w.record("")}
+	n := &node{base: w.record(""), all: w.o.Only == nil}
+	if w.o.Only != nil {
+		var err error
+		if n.only, err = w.spots(); err != nil {
+			return nil, err
+		}
+	}
 	if w.o.Policy.GitIgnore {
 		n.rules = ignore.Root()
 	}
 	if err := w.visit(ctx, root, n); err != nil {
 		return nil, err
 	}
+	if w.o.Only != nil {
+		w.carryGaps()
+	}
 	if w.sink == nil {
+		if w.unclear {
+			return nil, errUnclear
+		}
 		return n, nil
 	}
-	w.resolveLinks()
+	if err := w.resolveLinks(); err != nil {
+		return nil, err
+	}
 	if err := w.finishAll(ctx, n); err != nil {
 		return nil, err
 	}
 	return n, nil
+}
+
+// learn keeps what only this process knows.
+func (w *walker) learn() {
+	w.keepLinks()
+	if w.o.Only == nil {
+		w.x.whole, w.x.untraced = true, w.untraced
+	}
 }
 
 func (w *walker) record(path string) *record {

@@ -87,7 +87,8 @@ func (w *world) take() *capture.Result {
 	w.seals = append(w.seals, seal)
 	d := w.dir("/state")
 	defer d.Close()
-	w.must(res.Draft.Save(d, "index", seal))
+	res.Draft.Accept(seal)
+	w.must(res.Draft.Save(d, "index"))
 	return res
 }
 

@@ -4,23 +4,49 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 
 	"github.com/retake-dev/retake"
 )
 
-// gather keeps the rows that made it into the tree.
+// gather keeps the rows that made it into the tree, and those that were not in
+// question, in the order of their names.
 func (v *visitor) gather() {
 	v.n.kids = map[string]*node{}
-	for i := range v.names {
+	if v.n.part != nil {
+		v.n.rows = make([]row, 0, len(v.old)+len(v.names))
+	}
+	j := 0
+	for i, name := range v.names {
+		for ; v.n.part != nil && j < len(v.old) && v.old[j].entry.Name <= name; j++ {
+			if v.old[j].entry.Name != name {
+				v.n.rows = append(v.n.rows, v.old[j])
+			}
+		}
 		if v.state[i] != kept {
 			continue
 		}
 		if v.kids[i] != nil {
-			v.n.kids[v.names[i]] = v.kids[i]
+			v.n.kids[name] = v.kids[i]
 		}
 		v.n.rows = append(v.n.rows, v.rows[i])
 	}
+	if v.n.part != nil {
+		v.n.rows = append(v.n.rows, v.old[j:]...)
+	}
+}
+
+// carried: the row is as the index had it, and was not looked at.
+func (n *node) carried(name string) bool { return n.part != nil && !n.part[name] }
+
+// headOf is the head of a sub-directory: as captured now, or as the index knows it.
+func (w *walker) headOf(n *node, name string) (head, error) {
+	if k := n.kids[name]; k != nil {
+		return k.head, nil
+	}
+	if r := w.record(join(n.path, name)); r != nil && n.carried(name) {
+		return r.head, nil
+	}
+	return head{}, errIndex
 }
 
 // finish writes a directory whose children are all written. One that holds hard
@@ -64,13 +90,20 @@ func (w *walker) commit(ctx context.Context, n *node, old []row) error {
 	if treeSame {
 		n.head = n.base.head
 	} else {
-		var err error
-		if n.head.object, n.head.sum, err = w.sink.WriteDir(ctx, n.entries(), n.info.Mtime); err != nil {
+		entries, content, err := w.entries(n)
+		if err != nil {
 			return err
 		}
-		n.head.content = digest(n.rows, func(name string) [32]byte { return n.kids[name].head.content })
+		if n.head.object, n.head.sum, err = w.sink.WriteDir(ctx, entries, n.info.Mtime); err != nil {
+			return err
+		}
+		n.head.content = content
 	}
 	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.dropGone(n, old); err != nil {
+		return err
+	}
 	switch {
 	case !rowsSame:
 		w.x.put(n.path, newRecord(n.head, n.rows))
@@ -79,8 +112,22 @@ func (w *walker) commit(ctx context.Context, n *node, old []row) error {
 		w.x.put(n.path, &record{head: n.head, rows: n.base.rows, n: n.base.n})
 		w.heads = append(w.heads, n.path)
 	}
-	w.mu.Unlock()
-	n.rows, n.kids, n.done = nil, nil, true
+	n.rows, n.kids, n.part, n.done = nil, nil, nil, true
+	return nil
+}
+
+// dropGone lets the index forget directories that are gone. Under w.mu.
+func (w *walker) dropGone(n *node, old []row) error {
+	for i := range old {
+		if old[i].entry.Kind != retake.KindDir || n.carried(old[i].entry.Name) {
+			continue
+		}
+		if r := knownName(n.rows, old[i].entry.Name); r == nil || r.entry.Kind != retake.KindDir {
+			if err := w.x.drop(join(n.path, old[i].entry.Name)); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
@@ -110,15 +157,23 @@ func (n *node) compare(old []row) (rowsSame, treeSame bool) {
 	return rowsSame, treeSame
 }
 
-func (n *node) entries() []retake.Entry {
+// entries are the rows with the heads of sub-directories, and the content id of all.
+func (w *walker) entries(n *node) ([]retake.Entry, [32]byte, error) {
 	out := make([]retake.Entry, len(n.rows))
+	contents := map[string][32]byte{}
 	for i := range n.rows {
 		out[i] = n.rows[i].entry
-		if k := n.kids[out[i].Name]; k != nil {
-			out[i].Object, out[i].Sum = k.head.object, k.head.sum
+		if out[i].Kind != retake.KindDir {
+			continue
 		}
+		h, err := w.headOf(n, out[i].Name)
+		if err != nil {
+			return nil, [32]byte{}, err
+		}
+		out[i].Object, out[i].Sum = h.object, h.sum
+		contents[out[i].Name] = h.content
 	}
-	return out
+	return out, digest(n.rows, func(name string) [32]byte { return contents[name] }), nil
 }
 
 // digest is the content id of a directory: names, kinds, modes and bytes.
@@ -140,54 +195,4 @@ func digest(rows []row, kid func(name string) [32]byte) [32]byte {
 		_, _ = h.Write(b) // never fails
 	}
 	return [32]byte(h.Sum(nil))
-}
-
-// linkRef is one name of an inode that has several.
-type linkRef struct {
-	n *node
-	i int
-}
-
-func (w *walker) noteLinks(n *node) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for i := range n.rows {
-		if r := &n.rows[i]; r.nlink > 1 && r.entry.Kind == retake.KindFile {
-			w.links[r.ino] = append(w.links[r.ino], linkRef{n, i})
-			n.held = true
-		}
-	}
-}
-
-// resolveLinks names the groups. A group is named by its smallest path, so that
-// equal trees get equal ids; an inode whose other names lie outside the root is
-// an ordinary file.
-func (w *walker) resolveLinks() {
-	for _, refs := range w.links {
-		group := ""
-		if len(refs) > 1 {
-			least := ""
-			for _, r := range refs {
-				if p := join(r.n.path, r.n.rows[r.i].entry.Name); least == "" || p < least {
-					least = p
-				}
-			}
-			h := sha256.Sum256([]byte(least))
-			group = hex.EncodeToString(h[:8])
-		}
-		for _, r := range refs {
-			setGroup(&r.n.rows[r.i].entry, group)
-		}
-	}
-}
-
-func setGroup(e *retake.Entry, group string) {
-	x := retake.Extra{}
-	if e.Extra != nil {
-		x = *e.Extra
-	}
-	x.Group = group
-	if e.Extra = &x; group == "" && len(x.Xattrs) == 0 && len(x.Holes) == 0 {
-		e.Extra = nil
-	}
 }

@@ -16,6 +16,14 @@ type Index struct {
 	dev  uint64
 	size int64 // encoded bytes that are in force
 	file int64 // bytes of the file it came from; 0: none, or one that must be written anew
+
+	// What only a capture in this process knows: it is not in the file.
+	whole    bool                // everything below was looked at by this process
+	untraced bool                // times tell nothing about bytes here
+	links    map[uint64][]string // inodes with several names to those that we know
+	outside  map[uint64]bool     // inodes that have names elsewhere too
+
+	undo map[string]*record // how directories were before the capture that is under way; nil: none is
 }
 
 // record is one directory.
@@ -38,12 +46,67 @@ type Seal struct {
 // Seal answers the checkpoint that the index was made with; zero for a new one.
 func (x *Index) Seal() Seal { return x.seal }
 
+// begin starts a capture; until it is accepted everything can be put back.
+func (x *Index) begin() { x.undo = map[string]*record{} }
+
+// revert puts the index back to the last accepted capture.
+func (x *Index) revert() {
+	before := x.undo
+	x.undo = nil
+	for path, r := range before {
+		if r == nil {
+			x.remove(path)
+		} else {
+			x.put(path, r)
+		}
+	}
+}
+
+func (x *Index) remember(path string) {
+	if x.undo == nil {
+		return
+	}
+	if _, ok := x.undo[path]; !ok {
+		x.undo[path] = x.dirs[path]
+	}
+}
+
+func (x *Index) remove(path string) {
+	if r := x.dirs[path]; r != nil {
+		x.remember(path)
+		x.size -= int64(len(r.rows))
+		delete(x.dirs, path)
+	}
+}
+
 func (x *Index) put(path string, r *record) {
+	x.remember(path)
 	if old := x.dirs[path]; old != nil {
 		x.size -= int64(len(old.rows))
 	}
 	x.size += int64(len(r.rows))
 	x.dirs[path] = r
+}
+
+// drop forgets a directory that is gone, and all below it.
+func (x *Index) drop(path string) error {
+	r := x.dirs[path]
+	if r == nil {
+		return nil
+	}
+	x.remove(path)
+	rows, err := r.decode()
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		if rows[i].entry.Kind == retake.KindDir {
+			if err := x.drop(join(path, rows[i].entry.Name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // decode gives the rows of a record.

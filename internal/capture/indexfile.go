@@ -131,31 +131,36 @@ func (x *Index) apply(f frame) error {
 	return nil
 }
 
-// Save writes what a capture learned, under the seal that holds it. A small
-// change is appended; a file in which most is out of date is written anew.
-func (d *Draft) Save(dir fsx.Dir, name string, seal Seal) error {
-	d.x.seal = seal
+// Save writes what an accepted capture learned, under the seal that holds it. A
+// small change is appended; a file in which most is out of date is written anew.
+func (d *Draft) Save(dir fsx.Dir, name string) error {
 	fresh := d.x.file == 0 || d.x.file > 4*d.x.size+4*frameLimit
-	if err := d.save(dir, name, fresh); err != nil {
+	n, err := d.save(dir, name, fresh)
+	if err != nil {
+		d.x.file = 0 // frames behind a torn one would never be read
 		return fmt.Errorf("write stat index: %w", err)
 	}
+	if fresh {
+		d.x.file = 0
+	}
+	d.x.file += n
 	return nil
 }
 
-func (d *Draft) save(dir fsx.Dir, name string, fresh bool) error {
+func (d *Draft) save(dir fsx.Dir, name string, fresh bool) (int64, error) {
 	tmp := name + ".new"
 	var f fsx.File
 	var err error
 	if fresh {
 		if err = dir.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+			return 0, err
 		}
 		f, err = dir.Create(tmp, 0o600)
 	} else {
 		f, err = dir.Append(name, 0o600)
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	w := &frameWriter{w: f}
 	if fresh {
@@ -168,9 +173,9 @@ func (d *Draft) save(dir fsx.Dir, name string, fresh bool) error {
 	w.flush()
 	w.frame(frameSeal, s)
 	if err = errors.Join(w.err, f.Close()); err != nil || !fresh {
-		return err
+		return w.n, err
 	}
-	return dir.Rename(tmp, dir, name)
+	return w.n, dir.Rename(tmp, dir, name)
 }
 
 // each writes every directory that can be reached from the root: records of
@@ -202,12 +207,14 @@ type frameWriter struct {
 	w    io.Writer
 	kind byte
 	buf  []byte
+	n    int64 // bytes written
 	err  error
 }
 
 func (w *frameWriter) raw(b []byte) {
 	if w.err == nil {
 		_, w.err = w.w.Write(b)
+		w.n += int64(len(b))
 	}
 }
 

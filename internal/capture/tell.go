@@ -2,6 +2,7 @@ package capture
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -18,7 +19,10 @@ func (v *visitor) tell() error {
 	j := 0 // old rows and names are both sorted
 	for i, name := range v.names {
 		for ; j < len(v.old) && v.old[j].entry.Name < name; j++ {
-			if err := v.tellGone(v.n.path, &v.old[j]); err != nil {
+			if v.n.part != nil {
+				continue // not in question
+			}
+			if err := v.tellGone(v.n.path, &v.old[j], v.n.all); err != nil {
 				return err
 			}
 		}
@@ -31,8 +35,8 @@ func (v *visitor) tell() error {
 			return err
 		}
 	}
-	for ; j < len(v.old); j++ {
-		if err := v.tellGone(v.n.path, &v.old[j]); err != nil {
+	for ; j < len(v.old) && v.n.part == nil; j++ {
+		if err := v.tellGone(v.n.path, &v.old[j], v.n.all); err != nil {
 			return err
 		}
 	}
@@ -42,9 +46,12 @@ func (v *visitor) tell() error {
 func (v *visitor) tellName(i int, old *row) error {
 	switch {
 	case v.state[i] == kept:
+		if old != nil && (old.ino != v.rows[i].ino || !linked(&v.rows[i])) {
+			v.noteLoss(join(v.n.path, v.names[i]), old, v.n.all)
+		}
 		return v.tellRow(old, &v.rows[i])
 	case v.state[i] == vanished && old != nil:
-		return v.tellGone(v.n.path, old)
+		return v.tellGone(v.n.path, old, v.n.all)
 	}
 	return nil
 }
@@ -110,8 +117,9 @@ func ungrouped(e *retake.Entry) *retake.Extra {
 	return c.Extra
 }
 
-func (v *visitor) tellGone(dir string, r *row) error {
+func (v *visitor) tellGone(dir string, r *row, below bool) error {
 	path := join(dir, r.entry.Name)
+	v.noteLoss(path, r, below)
 	isDir := r.entry.Kind == retake.KindDir
 	v.count(isDir, retake.Counts{Deleted: 1})
 	if err := v.say(retake.Change{Path: path, What: retake.Deleted, Before: &r.entry}); err != nil || !isDir {
@@ -131,7 +139,7 @@ func (v *visitor) tellBelow(path string) error {
 		return err
 	}
 	for i := range rows {
-		if err := v.tellGone(path, &rows[i]); err != nil {
+		if err := v.tellGone(path, &rows[i], true); err != nil {
 			return err
 		}
 	}
@@ -160,9 +168,22 @@ func (v *visitor) say(c retake.Change) error {
 // path, without storing anything. equal compares the live bytes of a file with
 // stored ones.
 func Look(ctx context.Context, root fsx.Dir, x *Index, o Options, equal func(context.Context, retake.ObjectID, io.Reader) (bool, error)) ([]retake.Change, retake.Coverage, error) {
+	o.Only = x.only(o)
+	out, cov, err := look(ctx, root, x, o, equal)
+	if errors.Is(err, errUnclear) {
+		o.Only = nil
+		out, cov, err = look(ctx, root, x, o, equal)
+	}
+	if err != nil {
+		return nil, cov, fmt.Errorf("look at workspace: %w", err)
+	}
+	return out, cov, nil
+}
+
+func look(ctx context.Context, root fsx.Dir, x *Index, o Options, equal func(context.Context, retake.ObjectID, io.Reader) (bool, error)) ([]retake.Change, retake.Coverage, error) {
 	w, err := newWalker(ctx, root, x, o)
 	if err != nil {
-		return nil, retake.Coverage{}, fmt.Errorf("look at workspace: %w", err)
+		return nil, retake.Coverage{}, err
 	}
 	var mu sync.Mutex
 	var out []retake.Change
@@ -174,7 +195,7 @@ func Look(ctx context.Context, root fsx.Dir, x *Index, o Options, equal func(con
 		return nil
 	}
 	if _, err := w.walk(ctx, root); err != nil {
-		return nil, retake.Coverage{}, fmt.Errorf("look at workspace: %w", err)
+		return nil, retake.Coverage{}, err
 	}
 	slices.SortFunc(out, func(a, b retake.Change) int { return strings.Compare(a.Path, b.Path) })
 	return out, retake.Cover(w.sortedGaps()), nil

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"math/bits"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/retake-dev/retake"
@@ -18,7 +17,11 @@ import (
 type node struct {
 	path   string
 	depth  int
-	base   *record // what the index knows of it; nil when it is new
+	base   *record         // what the index knows of it; nil when it is new
+	only   *spot           // what the caller knows of it and of what is below
+	all    bool            // everything below is in question
+	ino    uint64          // of the directory that the index knows; another in its place is all in question
+	part   map[string]bool // the names that were looked at; nil: all
 	rules  ignore.Rules
 	info   fsx.Info
 	xattrs map[string][]byte
@@ -34,15 +37,16 @@ func (w *walker) visit(ctx context.Context, dir fsx.Dir, n *node) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	names, err := w.list(dir, n)
-	if err != nil {
-		return err
-	}
 	var old []row
+	var err error
 	if n.base != nil {
 		if old, err = n.base.decode(); err != nil {
 			return err
 		}
+	}
+	names, err := w.names(dir, n, old)
+	if err != nil {
+		return err
 	}
 	if w.o.Policy.GitIgnore {
 		n.rules = w.readIgnore(dir, n, names)
@@ -73,6 +77,31 @@ type listingError struct {
 
 func (e *listingError) Error() string { return "list: " + e.err.Error() }
 func (e *listingError) Unwrap() error { return e.err }
+
+// names are all names of a directory, or those in question.
+func (w *walker) names(dir fsx.Dir, n *node, old []row) ([]string, error) {
+	some, ok := n.some(old)
+	var err error
+	if ok {
+		if n.info, err = dir.Stat(); err == nil {
+			n.xattrs, err = dir.Xattrs()
+		}
+		if err != nil {
+			return nil, &listingError{n.path, err}
+		}
+		ok = n.ino == 0 || n.ino == n.info.Ino
+	}
+	if !ok {
+		n.all = true
+		w.seen(n.path, true)
+		return w.list(dir, n)
+	}
+	n.part = make(map[string]bool, len(some))
+	for _, name := range some {
+		n.part[name] = true
+	}
+	return some, nil
+}
 
 // list gives the names, sorted, and retries while the directory changes.
 func (w *walker) list(dir fsx.Dir, n *node) ([]string, error) {
@@ -177,7 +206,11 @@ func (v *visitor) look(i int, name string) (fsx.Info, bool, error) {
 		return fsx.Info{}, false, nil
 	}
 	v.state[i] = vanished
+	if v.n.only.kid(name).mapped() {
+		v.syncFile(name)
+	}
 	st, err := v.lstat(name)
+	v.seen(path, err != nil || st.Type != fsx.Directory)
 	if errors.Is(err, fs.ErrNotExist) {
 		return st, false, nil
 	}
@@ -201,6 +234,15 @@ func (v *visitor) look(i int, name string) (fsx.Info, bool, error) {
 		return st, true, nil
 	}
 	return st, false, nil
+}
+
+// syncFile writes a mapped file back, so that the next store to it moves its times.
+// One that cannot be opened or synced has its say when it is read.
+func (v *visitor) syncFile(name string) {
+	if f, err := v.dir.OpenFile(name); err == nil {
+		_ = f.Sync()
+		_ = f.Close()
+	}
 }
 
 // elsewhere tells a mount from an overlay whose layers are different file systems:
@@ -252,13 +294,7 @@ func (v *visitor) unreadable(path string, err error) error {
 	return nil
 }
 
-func (v *visitor) before(name string) *row {
-	i, ok := slices.BinarySearchFunc(v.old, name, func(r row, n string) int { return strings.Compare(r.entry.Name, n) })
-	if !ok {
-		return nil
-	}
-	return &v.old[i]
-}
+func (v *visitor) before(name string) *row { return knownName(v.old, name) }
 
 // descend captures a sub-directory.
 func (v *visitor) descend(ctx context.Context, i int, name, path string) error {
@@ -282,9 +318,9 @@ func (v *visitor) descend(ctx context.Context, i int, name, path string) error {
 	case err != nil:
 		return v.unreadable(path+"/", err)
 	}
-	kid := &node{path: path, depth: v.n.depth + 1, rules: v.n.rules}
+	kid := &node{path: path, depth: v.n.depth + 1, rules: v.n.rules, only: v.n.only.kid(name), all: v.n.all}
 	if b := v.before(name); b != nil && b.entry.Kind == retake.KindDir {
-		kid.base = v.record(path)
+		kid.base, kid.ino = v.record(path), b.ino
 	}
 	err = errors.Join(v.visit(ctx, d, kid), d.Close())
 	var l *listingError

@@ -108,7 +108,10 @@ func (s *Service) again(ctx context.Context, ws retake.Workspace, path string, i
 }
 
 func (s *Service) first(ctx context.Context, ws retake.Workspace, root fsx.Dir, req retake.InitRequest) (retake.SaveResult, error) {
-	t, err := s.begin(ctx, ws, root)
+	l := s.liveOf(ws.ID)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t, err := s.begin(ctx, l, ws, root)
 	if err != nil {
 		return retake.SaveResult{}, err
 	}

@@ -141,6 +141,10 @@ func (s *Service) Deinit(ctx context.Context, id retake.WorkspaceID) (retake.Wor
 	if err := s.amend(ctx, ws); err != nil {
 		return ws, fault("the protection was not ended", unchanged, err)
 	}
+	l := s.liveOf(ws.ID)
+	l.mu.Lock()
+	s.unwatch(l)
+	l.mu.Unlock()
 	if root, err := s.p.FS.OpenRoot(ws.Root); err == nil {
 		defer root.Close() //nolint:errcheck // the mark is off or the error told
 		if mark, err := readMark(root); err == nil && mark == ws.ID {

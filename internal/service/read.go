@@ -200,20 +200,28 @@ func (s *Service) diffNow(ctx context.Context, q retake.DiffQuery) (retake.Compa
 	return cmp, nil
 }
 
-// look compares the live files with a checkpoint.
+// look compares the live files with a checkpoint. With the newest one only what the
+// tracker told of is looked at.
 func (s *Service) look(ctx context.Context, cp retake.Checkpoint) ([]retake.Change, retake.Coverage, error) {
-	_, root, err := s.openRoot(ctx, cp.Workspace)
+	ws, root, err := s.openRoot(ctx, cp.Workspace)
 	if err != nil {
 		return nil, retake.Coverage{}, err
 	}
 	defer root.Close() //nolint:errcheck // only looked
-	x, err := s.index(ctx, cp.Workspace, &cp)
+	l := s.liveOf(cp.Workspace)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	x, err := s.indexFor(ctx, l, cp.Workspace, &cp)
 	if err != nil {
 		return nil, retake.Coverage{}, err
 	}
 	o, err := s.captureOptions(cp.Workspace, 0, nil)
 	if err != nil {
 		return nil, retake.Coverage{}, err
+	}
+	if x == l.x {
+		s.drain(l, ws.Root)
+		l.narrow(&o)
 	}
 	return capture.Look(ctx, root, x, o, s.equal)
 }

@@ -15,6 +15,11 @@ import (
 // Save records the workspace as it is now. When a budget runs out, what was read
 // is sealed as a partial checkpoint, and the capture goes on to a complete one.
 func (s *Service) Save(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, error) {
+	if req.ID != "" {
+		if _, err := retake.ParseCheckpointID(string(req.ID)); err != nil {
+			return retake.SaveResult{}, &retake.Error{Kind: retake.Invalid, What: "that is no id of a checkpoint", Safe: notSaved, Err: err}
+		}
+	}
 	ws, root, err := s.openRoot(ctx, req.Workspace)
 	if err != nil {
 		return retake.SaveResult{}, err
@@ -23,18 +28,19 @@ func (s *Service) Save(ctx context.Context, req retake.SaveRequest) (retake.Save
 	if req.Trigger == "" {
 		req.Trigger = retake.TriggerManual
 	}
-	t, err := s.begin(ctx, ws, root)
-	if err != nil {
-		return retake.SaveResult{}, fault("not saved", notSaved, err)
+	l := s.liveOf(ws.ID)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if req.IfChanged {
+		if s.drain(l, ws.Root); l.still(s.p.Policy(ws.ID)) {
+			return retake.SaveResult{Workspace: ws, Checkpoint: *l.tip, Warnings: []retake.Warning{}}, nil
+		}
 	}
-	res, err := t.save(ctx, req)
-	if cerr := t.close(); cerr != nil {
-		res.Warnings = append(res.Warnings, retake.Warning{Code: "upkeep", Text: cerr.Error()})
-	}
+	res, err := s.saveIn(ctx, l, ws, root, req)
 	if err != nil {
 		return res, fault("not saved", notSaved, err)
 	}
-	if req.Pin != "" {
+	if req.Pin != "" && res.Recorded {
 		if _, err := s.Pin(ctx, ws.ID, string(res.Checkpoint.ID), req.Pin); err != nil {
 			res.Warnings = append(res.Warnings, retake.Warning{Code: "pin", Text: err.Error()})
 		}
@@ -42,9 +48,26 @@ func (s *Service) Save(ctx context.Context, req retake.SaveRequest) (retake.Save
 	return res, nil
 }
 
+func (s *Service) saveIn(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest) (retake.SaveResult, error) {
+	t, err := s.begin(ctx, l, ws, root)
+	if err != nil {
+		return retake.SaveResult{}, err
+	}
+	res, known, err := t.again(ctx, req.ID)
+	if err == nil && !known {
+		res, err = t.save(ctx, req)
+	}
+	if cerr := t.close(); cerr != nil {
+		res.Warnings = append(res.Warnings, retake.Warning{Code: "upkeep", Text: cerr.Error()})
+	}
+	s.care.kick()
+	return res, err
+}
+
 // taking is one workspace that is being written: its line is ours until close.
 type taking struct {
 	s      *Service
+	l      *live // ours, by its lock
 	ws     retake.Workspace
 	root   fsx.Dir
 	w      store.Writer
@@ -53,7 +76,7 @@ type taking struct {
 }
 
 // begin takes the line and brings the catalog up to it.
-func (s *Service) begin(ctx context.Context, ws retake.Workspace, root fsx.Dir) (*taking, error) {
+func (s *Service) begin(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir) (*taking, error) {
 	free, floor, err := s.room()
 	if err != nil {
 		return nil, err
@@ -71,14 +94,39 @@ func (s *Service) begin(ctx context.Context, ws retake.Workspace, root fsx.Dir) 
 	if err != nil {
 		return nil, err
 	}
-	t := &taking{s: s, ws: ws, root: root, w: w}
+	t := &taking{s: s, l: l, ws: ws, root: root, w: w}
 	if err := s.follow(ctx, st, w.Head()); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	if t.parent, err = s.tip(ctx, st, w.Head()); err != nil {
+	if l.tip != nil && s.p.Sole && l.tip.Number == w.Head().Latest {
+		t.parent = l.tip // nobody else writes
+	} else if t.parent, err = s.tip(ctx, st, w.Head()); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return t, nil
+}
+
+// again answers the checkpoint that was sealed under this id, when the caller asks a
+// second time because it did not hear the answer.
+func (t *taking) again(ctx context.Context, id retake.CheckpointID) (retake.SaveResult, bool, error) {
+	if id == "" {
+		return retake.SaveResult{}, false, nil
+	}
+	cp, err := t.s.p.Catalog.Checkpoint(ctx, id)
+	if errors.Is(err, catalog.ErrNotFound) {
+		return retake.SaveResult{}, false, nil
+	}
+	if err != nil {
+		return retake.SaveResult{}, false, err
+	}
+	if cp.Workspace != t.ws.ID {
+		return retake.SaveResult{}, false, &retake.Error{Kind: retake.Exists, What: "that id names a moment of another workspace", Safe: notSaved}
+	}
+	res := retake.SaveResult{Workspace: t.ws, Checkpoint: cp, Created: true, Recorded: true, Warnings: []retake.Warning{}}
+	if before, err := t.s.p.Catalog.Checkpoint(ctx, cp.Parent); cp.Parent != "" && err == nil {
+		res.Created = before.Content != cp.Content
+	}
+	return res, true, nil
 }
 
 // tip is the newest checkpoint of a line, from the store: what a save builds on
@@ -111,60 +159,88 @@ func (s *Service) tip(ctx context.Context, st store.Store, h store.Head) (*retak
 func (t *taking) close() error { return t.w.Close() }
 
 func (t *taking) save(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, error) {
-	cp, created, err := t.take(ctx, req)
+	before := t.parent
+	cp, recorded, err := t.take(ctx, req)
 	if err != nil {
 		return retake.SaveResult{}, err
 	}
-	res := retake.SaveResult{Workspace: t.ws, Checkpoint: cp, Created: created}
-	if cp.Coverage.Count()[retake.ReasonBudget] > 0 {
-		req.Budget, req.Trigger = 0, retake.TriggerComplete
-		whole, more, err := t.take(ctx, req)
+	res := retake.SaveResult{Workspace: t.ws, Checkpoint: cp, Recorded: recorded}
+	if recorded && cp.Coverage.Count()[retake.ReasonBudget] > 0 {
+		req.Budget, req.Trigger, req.ID, req.IfChanged = 0, retake.TriggerComplete, "", false
+		whole, _, err := t.take(ctx, req)
 		if err != nil { // the partial one stands
 			t.warn = append(t.warn, retake.Warning{Code: "incomplete", Text: "the rest was not saved: " + err.Error()})
 		} else {
-			res.Partial, res.Checkpoint, res.Created = &cp, whole, created || more
+			res.Partial, res.Checkpoint = &cp, whole
 		}
 	}
+	res.Created = recorded && (before == nil || before.Content != res.Checkpoint.Content)
 	res.Warnings = append([]retake.Warning{}, t.warn...)
 	return res, nil
 }
 
-// take is the sacred line: capture, seal, row.
-func (t *taking) take(ctx context.Context, req retake.SaveRequest) (retake.Checkpoint, bool, error) {
-	res, err := t.read(ctx, req)
+// take is the sacred line: capture, seal, row. With IfChanged it may find that there
+// is nothing to record, and answers the parent.
+func (t *taking) take(ctx context.Context, req retake.SaveRequest) (cp retake.Checkpoint, recorded bool, err error) {
+	res, x, err := t.read(ctx, req)
 	if err != nil {
 		return retake.Checkpoint{}, false, err
 	}
-	cp, err := t.checkpoint(res, req)
-	if err != nil {
-		return cp, false, err
+	if p := t.parent; req.IfChanged && p != nil && p.Content == res.Content && p.Coverage.Grade == res.Coverage.Grade {
+		t.pass(res, x)
+		return *p, false, nil
 	}
-	card := retake.Card{V: retake.CardVersion, Checkpoint: cp}
-	if err := t.w.Seal(ctx, store.Sealing{Card: card, Files: res.Files}); err != nil {
+	if cp, err = t.checkpoint(res, req); err == nil {
+		card := retake.Card{V: retake.CardVersion, Checkpoint: cp}
+		err = t.w.Seal(ctx, store.Sealing{Card: card, Files: res.Files})
+	}
+	if err != nil {
+		res.Draft.Discard()
 		return cp, false, err
 	}
 	// ---- the checkpoint exists; from here on there are only warnings ----
-	created := t.parent == nil || t.parent.Content != cp.Content
+	res.Draft.Accept(capture.Seal{Checkpoint: cp.ID, Number: cp.Number, Tree: cp.Tree})
+	t.l.settle(x, cp)
 	t.parent = &cp
 	t.note(ctx, cp, res.Draft)
-	return cp, created, nil
+	return cp, true, nil
 }
 
-// read captures by what the index knows.
-func (t *taking) read(ctx context.Context, req retake.SaveRequest) (*capture.Result, error) {
+// pass ends a capture that is not recorded. One that found the very tree of the parent
+// still tells what is settled; else only times changed, and what was told of them
+// stays told.
+func (t *taking) pass(res *capture.Result, x *capture.Index) {
+	if p := t.parent; p.Tree == res.Files.Object {
+		res.Draft.Accept(capture.Seal{Checkpoint: p.ID, Number: p.Number, Tree: p.Tree})
+		t.l.settle(x, *p)
+		t.l.gaps = res.Coverage.Gaps
+		return
+	}
+	res.Draft.Discard()
+	t.l.x = x
+}
+
+// read captures by what the index knows and what the tracker told.
+func (t *taking) read(ctx context.Context, req retake.SaveRequest) (*capture.Result, *capture.Index, error) {
 	o, err := t.s.captureOptions(t.ws.ID, req.Budget, req.Progress)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	x, err := t.s.index(ctx, t.ws.ID, t.parent)
+	x, err := t.s.indexFor(ctx, t.l, t.ws.ID, t.parent)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return capture.Read(ctx, t.root, x, t.w, o)
+	t.s.drain(t.l, t.ws.Root)
+	t.l.narrow(&o)
+	res, err := capture.Read(ctx, t.root, x, t.w, o)
+	return res, x, err
 }
 
 func (t *taking) checkpoint(res *capture.Result, req retake.SaveRequest) (retake.Checkpoint, error) {
-	id, err := newCheckpointID()
+	id, err := req.ID, error(nil)
+	if id == "" {
+		id, err = newCheckpointID()
+	}
 	if err != nil {
 		return retake.Checkpoint{}, fmt.Errorf("make id: %w", err)
 	}
@@ -190,18 +266,18 @@ func (t *taking) note(ctx context.Context, cp retake.Checkpoint, d *capture.Draf
 	} else if err := t.s.followed(ctx, t.w.Head()); err != nil {
 		t.warn = append(t.warn, retake.Warning{Code: "catalog", Text: err.Error()})
 	}
-	if err := t.s.saveIndex(t.ws.ID, d, cp); err != nil {
+	if err := t.s.saveIndex(t.ws.ID, d); err != nil {
 		t.warn = append(t.warn, retake.Warning{Code: "index", Text: "the next save reads every file again: " + err.Error()})
 	}
 }
 
-func (s *Service) saveIndex(ws retake.WorkspaceID, d *capture.Draft, cp retake.Checkpoint) error {
+func (s *Service) saveIndex(ws retake.WorkspaceID, d *capture.Draft) error {
 	dir, err := s.p.FS.OpenRoot(s.p.Indexes)
 	if err != nil {
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // a directory handle
-	return d.Save(dir, indexName(ws), capture.Seal{Checkpoint: cp.ID, Number: cp.Number, Tree: cp.Tree})
+	return d.Save(dir, indexName(ws))
 }
 
 // index loads the stat index as far as the store vouches for it. Without one the

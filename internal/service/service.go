@@ -25,6 +25,7 @@ import (
 	"github.com/retake-dev/retake/internal/clock"
 	"github.com/retake-dev/retake/internal/fsx"
 	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/track"
 )
 
 // Parts is what a Service is made of.
@@ -40,27 +41,46 @@ type Parts struct {
 	Policy    func(retake.WorkspaceID) retake.Policy
 	Floor     func(total int64) int64 // bytes that must stay free on the store's disk
 	Wait      time.Duration           // how long to wait for another writer
+	Tracker   *track.Tracker          // tells of changes; nil: every save looks at everything
+	Sole      bool                    // this service alone writes, for long: it keeps more in memory, and looks after the store between saves
 }
 
 // Service is retake.Service beside the files.
 type Service struct {
-	p  Parts
-	mu sync.Mutex  // guards st
-	st store.Store // nil until first needed
+	p     Parts
+	mu    sync.Mutex  // guards st and lives
+	st    store.Store // nil until first needed
+	lives map[retake.WorkspaceID]*live
+	care  *care // nil unless this service is sole
 }
 
 var _ retake.Service = (*Service)(nil)
 
 // New makes a service of its parts.
-func New(p Parts) *Service { return &Service{p: p} }
+func New(p Parts) *Service {
+	s := &Service{p: p, lives: map[retake.WorkspaceID]*live{}}
+	if p.Sole {
+		s.care = newCare(s)
+	}
+	return s
+}
 
-// Close closes store and catalog.
+// Close ends the work in the background, then closes store and catalog.
 func (s *Service) Close() error {
+	if s.care != nil {
+		s.care.stop()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, l := range s.lives {
+		s.unwatch(l)
+	}
 	var err error
+	if s.p.Tracker != nil {
+		err = s.p.Tracker.Close()
+	}
 	if s.st != nil {
-		err = s.st.Close()
+		err = errors.Join(err, s.st.Close())
 	}
 	return errors.Join(err, s.p.Catalog.Close())
 }

@@ -10,10 +10,7 @@ import (
 
 // Status tells how well a workspace is protected now.
 func (s *Service) Status(ctx context.Context, id retake.WorkspaceID) (retake.Status, error) {
-	out := retake.Status{
-		Tracking:   retake.Tracking{Mode: retake.TrackingScan},
-		Protection: "same-user", // the store belongs to the user the agent runs as
-	}
+	out := retake.Status{Protection: "same-user"} // the store belongs to the user the agent runs as
 	var err error
 	if out.Workspace, err = s.p.Catalog.Workspace(ctx, id); err != nil {
 		return out, fault("no such workspace", unchanged, err)
@@ -34,6 +31,10 @@ func (s *Service) Status(ctx context.Context, id retake.WorkspaceID) (retake.Sta
 		return out, fault("the workspace cannot be compared", unchanged, err)
 	}
 	out.Now = countFiles(changes)
+	l := s.liveOf(id)
+	l.mu.Lock()
+	out.Tracking = s.tracking(l)
+	l.mu.Unlock()
 	out.Store, err = s.Space(ctx)
 	return out, err
 }

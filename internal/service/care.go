@@ -1,0 +1,211 @@
+package service
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/capture"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/track"
+)
+
+// care looks after the store and the trackers between saves. It begins when the
+// saves pause, or when they do not pause for long, and never in the middle of one.
+type care struct {
+	s      *Service
+	kicked chan struct{}
+	end    context.CancelFunc
+	done   sync.WaitGroup
+}
+
+const (
+	pause     = 300 * time.Millisecond // after the last save
+	patience  = 5 * time.Second        // when the saves do not pause
+	checkStep = time.Minute            // between two looks whether a check is due
+)
+
+func newCare(s *Service) *care {
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &care{s: s, kicked: make(chan struct{}, 1), end: cancel}
+	c.done.Go(func() { c.upkeep(ctx) })
+	c.done.Go(func() { c.checks(ctx) })
+	return c
+}
+
+func (c *care) stop() {
+	c.end()
+	c.done.Wait()
+}
+
+// kick says that something was saved.
+func (c *care) kick() {
+	if c == nil {
+		return
+	}
+	select {
+	case c.kicked <- struct{}{}:
+	default:
+	}
+}
+
+// upkeep tends the store in the pauses. What does not work out is tried after the
+// next save; every command that needs the store will meet the same trouble.
+func (c *care) upkeep(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.kicked:
+		}
+		if !c.paused(ctx) {
+			return
+		}
+		c.s.mu.Lock()
+		st := c.s.st
+		c.s.mu.Unlock()
+		if st != nil {
+			_ = st.Tend(ctx)
+		}
+	}
+}
+
+// paused waits until nothing was saved for a while.
+func (c *care) paused(ctx context.Context) bool {
+	last := time.NewTimer(patience)
+	defer last.Stop()
+	for {
+		quiet := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			quiet.Stop()
+			return false
+		case <-last.C:
+			quiet.Stop()
+			return true
+		case <-quiet.C:
+			return true
+		case <-c.kicked:
+			quiet.Stop()
+		}
+	}
+}
+
+// A check looks at every file; it may take this share of one processor.
+const checkShare = 1000
+
+const firstCheck = 10 * time.Minute
+
+// checks compares now and then, when nobody works, all files with what the tracker
+// told. The next one waits a thousand times as long as the last one took.
+func (c *care) checks(ctx context.Context) {
+	next := map[retake.WorkspaceID]time.Time{}
+	t := time.NewTicker(checkStep)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		for _, id := range c.s.watched() {
+			now := c.s.p.Clock.Now()
+			if next[id].IsZero() {
+				next[id] = now.Add(firstCheck)
+			}
+			if now.Before(next[id]) {
+				continue
+			}
+			_, _ = c.s.CrossCheck(ctx, id) // a root that is away is told by whoever needs it
+			took := c.s.p.Clock.Now().Sub(now)
+			next[id] = c.s.p.Clock.Now().Add(max(firstCheck, checkShare*took))
+		}
+	}
+}
+
+// watched are the workspaces that a tracker follows.
+func (s *Service) watched() []retake.WorkspaceID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []retake.WorkspaceID
+	for id, l := range s.lives {
+		if l.mu.TryLock() { // one that is being saved is not idle
+			if l.watch != nil && l.doubt == "" {
+				out = append(out, id)
+			}
+			l.mu.Unlock()
+		}
+	}
+	return out
+}
+
+// CrossCheck looks at every file and names what changed without the tracker having
+// told of it. Then it is not trusted any more: every save looks at everything.
+func (s *Service) CrossCheck(ctx context.Context, id retake.WorkspaceID) (retake.CrossCheck, error) {
+	ws, root, err := s.openRoot(ctx, id)
+	if err != nil {
+		return retake.CrossCheck{}, err
+	}
+	defer root.Close() //nolint:errcheck // only looked
+	l := s.liveOf(id)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.drain(l, ws.Root)
+	out := retake.CrossCheck{At: s.p.Clock.Now()}
+	if l.doubt != "" || l.x == nil || l.tip == nil {
+		return out, nil // the next save looks at everything anyway
+	}
+	out.Files = l.tip.Files
+	missed, err := s.missed(ctx, l, ws, root)
+	if err != nil {
+		return out, fault("the workspace cannot be compared", unchanged, err)
+	}
+	if out.Missed = missed; len(missed) > 0 {
+		l.why = "the tracker missed changes: " + strings.Join(missed[:min(3, len(missed))], ", ")
+		l.distrusted = true
+		s.unwatch(l)
+	}
+	l.check = &out
+	return out, nil
+}
+
+// missed are the paths that differ and were not told of, before or meanwhile.
+func (s *Service) missed(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir) ([]string, error) {
+	o, err := s.captureOptions(ws.ID, 0, nil)
+	if err != nil {
+		return nil, err
+	}
+	changes, _, err := capture.Look(ctx, root, l.x, o, s.equal)
+	if err != nil {
+		return nil, err
+	}
+	if s.drain(l, ws.Root); l.doubt != "" {
+		return nil, nil
+	}
+	var out []string
+	for _, c := range changes {
+		if !told(l.dirt, c.Path) && !capture.InGap(l.gaps, c.Path) {
+			out = append(out, c.Path)
+		}
+	}
+	return out, nil
+}
+
+// told: the path, a directory above it that is in question altogether, or, because
+// a directory's own times move with its names, a name in it.
+func told(dirt map[string]track.Mark, path string) bool {
+	if _, ok := dirt[path]; ok {
+		return true
+	}
+	for p, m := range dirt {
+		if m&track.Deep != 0 && (p == "" || strings.HasPrefix(path, p+"/")) {
+			return true
+		}
+		if rest, ok := strings.CutPrefix(p, path+"/"); ok && !strings.Contains(rest, "/") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,127 @@
+package service
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"sync"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/capture"
+	"github.com/retake-dev/retake/internal/track"
+)
+
+// live is what a service keeps of a workspace between two saves: the stat index,
+// and what the tracker told since. All of it only saves time; without it every file
+// is looked at.
+type live struct {
+	mu sync.Mutex // held by a save, a look and a check; guards everything below
+
+	x      *capture.Index // of the newest checkpoint; nil: to be loaded
+	gaps   []retake.Gap   // of that capture
+	policy retake.Policy  // of that capture
+	tip    *retake.Checkpoint
+
+	watch  *track.Watch
+	root   string // what it watches
+	why    string // there is no watch
+	dirt   map[string]track.Mark
+	doubt  string // why everything must be looked at; "" when the dirt can be trusted
+	doubts int64
+	check  *retake.CrossCheck
+
+	distrusted bool // it missed something here
+}
+
+// liveOf gives the live state of a workspace.
+func (s *Service) liveOf(id retake.WorkspaceID) *live {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.lives[id]
+	if l == nil {
+		l = &live{dirt: map[string]track.Mark{}}
+		s.lives[id] = l
+	}
+	return l
+}
+
+// drain asks the tracker what changed. It begins to watch when nobody does yet: what
+// was changed before that only a look at everything can tell.
+func (s *Service) drain(l *live, root string) {
+	if l.watch != nil && l.root != root {
+		s.unwatch(l)
+	}
+	if l.watch == nil && !s.watchRoot(l, root) {
+		return
+	}
+	d := l.watch.Drain()
+	for p, m := range d.Paths {
+		l.dirt[p] |= m
+	}
+	if d.Doubt != "" {
+		l.doubt = d.Doubt
+		l.doubts++
+	}
+}
+
+func (s *Service) watchRoot(l *live, root string) bool {
+	if l.doubt = "the tracker has just begun"; s.p.Tracker == nil {
+		l.why = "no tracker runs in this process"
+		return false
+	}
+	if l.distrusted {
+		return false
+	}
+	w, err := s.p.Tracker.Watch(root)
+	if err != nil {
+		l.why = err.Error()
+		return false
+	}
+	l.watch, l.root, l.why = w, root, ""
+	return true
+}
+
+func (s *Service) unwatch(l *live) {
+	if l.watch != nil {
+		_ = l.watch.Close() // nobody asks it any more
+	}
+	l.watch, l.root = nil, ""
+	l.dirt = map[string]track.Mark{}
+}
+
+// narrow limits a capture to what the tracker told, when that can be trusted.
+func (l *live) narrow(o *capture.Options) {
+	if l.doubt != "" || l.watch == nil || !reflect.DeepEqual(l.policy, o.Policy) {
+		return
+	}
+	o.Only, o.Gaps = maps.Clone(l.dirt), l.gaps
+}
+
+// still reports whether nothing at all can have changed since the tip.
+func (l *live) still(p retake.Policy) bool {
+	return l.tip != nil && l.x != nil && l.x.Knows() && l.watch != nil && l.doubt == "" && len(l.dirt) == 0 &&
+		reflect.DeepEqual(l.policy, p) && !capture.Passing(l.gaps)
+}
+
+// settle notes that a capture holds everything that was told before it.
+func (l *live) settle(x *capture.Index, cp retake.Checkpoint) {
+	l.x, l.gaps, l.policy, l.tip = x, cp.Coverage.Gaps, cp.Policy, &cp
+	l.dirt, l.doubt = map[string]track.Mark{}, ""
+}
+
+// indexFor gives the index of a checkpoint: the one in memory when it is of the tip.
+func (s *Service) indexFor(ctx context.Context, l *live, ws retake.WorkspaceID, cp *retake.Checkpoint) (*capture.Index, error) {
+	if cp != nil && l.x != nil && l.x.Seal().Checkpoint == cp.ID && l.x.Seal().Tree == cp.Tree {
+		return l.x, nil
+	}
+	return s.index(ctx, ws, cp)
+}
+
+// tracking tells how changes of a workspace are known.
+func (s *Service) tracking(l *live) retake.Tracking {
+	t := retake.Tracking{Mode: retake.TrackingScan, Why: l.why, Doubts: l.doubts, Check: l.check}
+	if l.watch != nil {
+		t.Mode, t.Events, t.Why = l.watch.Mode(), l.watch.Events(), l.doubt
+	}
+	return t
+}

@@ -1,0 +1,53 @@
+package track
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+var errGone = errors.New("the directory is gone")
+
+// resolveKey looks up a handle as it stands in an event: length, kind, bytes.
+func resolveKey(mount int, key string) (path string, exact bool, err error) {
+	kind := int32(binary.NativeEndian.Uint32([]byte(key[4:handleHead])))
+	return resolve(mount, kind, []byte(key[handleHead:]))
+}
+
+// resolve answers where a directory is now. A path that is too long for the
+// kernel becomes that of the nearest directory above, and is not exact.
+func resolve(mount int, kind int32, handle []byte) (path string, exact bool, err error) {
+	var fd int
+	err = again(func() (err error) {
+		fd, err = unix.OpenByHandleAt(mount, unix.NewFileHandle(kind, handle), unix.O_PATH|unix.O_CLOEXEC)
+		return err
+	})
+	switch {
+	case errors.Is(err, unix.ESTALE), errors.Is(err, unix.ENOENT):
+		return "", false, errGone
+	case err != nil:
+		return "", false, err
+	}
+	defer func() { closeFD(fd) }()
+	// Somebody may hold a directory open that is removed. Its path is a lie.
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return "", false, err
+	}
+	if st.Nlink == 0 {
+		return "", false, errGone
+	}
+	path, err = pathOf(fd)
+	exact = err == nil
+	for errors.Is(err, unix.ENAMETOOLONG) {
+		up, openErr := unix.Openat(fd, "..", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if openErr != nil {
+			return "", false, openErr
+		}
+		closeFD(fd)
+		fd = up
+		path, err = pathOf(fd)
+	}
+	return path, exact, err
+}

@@ -1,0 +1,46 @@
+package track
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// tellsAll are the file systems on which every change is made through this
+// kernel, which tells of it.
+var tellsAll = map[int64]bool{
+	unix.EXT4_SUPER_MAGIC:      true, // ext2 and ext3 too
+	unix.XFS_SUPER_MAGIC:       true,
+	unix.BTRFS_SUPER_MAGIC:     true,
+	unix.TMPFS_MAGIC:           true,
+	unix.F2FS_SUPER_MAGIC:      true,
+	unix.BCACHEFS_SUPER_MAGIC:  true,
+	unix.OVERLAYFS_SUPER_MAGIC: true,
+}
+
+const zfsMagic = 0x2fc12fc1
+
+// silent names others that are met often, so that people read a reason.
+var silent = map[int64]string{
+	unix.NFS_SUPER_MAGIC:  "nfs does not tell what others change",
+	unix.CIFS_SUPER_MAGIC: "cifs does not tell what others change",
+	unix.SMB2_SUPER_MAGIC: "smb does not tell what others change",
+	unix.SMB_SUPER_MAGIC:  "smb does not tell what others change",
+	unix.FUSE_SUPER_MAGIC: "fuse and virtiofs do not tell what others change",
+	unix.V9FS_MAGIC:       "9p does not tell what others change",
+	unix.CEPH_SUPER_MAGIC: "ceph does not tell what others change",
+	unix.AFS_SUPER_MAGIC:  "afs does not tell what others change",
+	zfsMagic:              "zfs goes back to a snapshot without telling",
+}
+
+// refusal says why a kind of file system cannot be followed; "" when it can.
+func refusal(kind int64) string {
+	kind = int64(uint32(kind)) // a signed word on some machines
+	switch why := silent[kind]; {
+	case tellsAll[kind]:
+		return ""
+	case why != "":
+		return why
+	}
+	return fmt.Sprintf("a file system of the kind %#x may change without telling", kind)
+}

@@ -1,0 +1,182 @@
+package track
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// mapping is a part of a process that is shared with a file.
+type mapping struct {
+	start, end uint64
+	writes     bool // at this moment; it may have before, and may again
+	dev, ino   uint64
+	name       []byte
+}
+
+// The question PROCMAP_QUERY, as linux/fs.h has it since 6.11.
+const (
+	procmapQuery = 0xc0686611 // _IOWR('f', 17, 104 bytes)
+
+	vmaWritable    = 0x02
+	vmaShared      = 0x08
+	vmaOrNext      = 0x10
+	vmaFileBacked  = 0x20
+	queryQuestions = vmaShared | vmaOrNext | vmaFileBacked
+)
+
+type query struct {
+	size, flags, addr      uint64
+	start, end, vmaFlags   uint64
+	pageSize, offset       uint64
+	inode                  uint64
+	devMajor, devMinor     uint32
+	nameSize, buildIDSize  uint32
+	nameAddr, buildIDsAddr uint64
+}
+
+// maps judges every shared mapping of a process. It answers false when there is
+// nothing mapped at all.
+func (l *look) maps(base string) (found bool, err error) {
+	fd, err := unix.Open(base+"/maps", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false, err
+	}
+	defer closeFD(fd)
+	if !l.plain {
+		found, err := l.query(base, fd)
+		if !errors.Is(err, unix.ENOTTY) {
+			return found, err
+		}
+		l.plain = true
+	}
+	return l.read(base, fd)
+}
+
+// query asks from address to address.
+func (l *look) query(base string, fd int) (found bool, err error) {
+	for addr := uint64(0); ; {
+		q := query{
+			size: uint64(unsafe.Sizeof(query{})), flags: queryQuestions, addr: addr,
+			nameSize: uint32(unix.PathMax), nameAddr: uint64(uintptr(unsafe.Pointer(&l.name[0]))),
+		}
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), procmapQuery, uintptr(unsafe.Pointer(&q)))
+		switch {
+		case errno == unix.EINTR:
+			continue
+		case errno == unix.ENOENT:
+			return true, nil
+		case errno == unix.ESRCH && addr == 0:
+			return false, nil
+		case errno == unix.ENAMETOOLONG:
+			l.d.doubt("the path of a mapped file is too long")
+			return true, nil
+		case errno != 0:
+			return false, errno
+		}
+		m := mapping{
+			start: q.start, end: q.end, writes: q.vmaFlags&vmaWritable != 0,
+			dev: unix.Mkdev(q.devMajor, q.devMinor), ino: q.inode, name: l.name[:max(1, q.nameSize)-1],
+		}
+		l.found(base, &m)
+		addr = q.end
+	}
+}
+
+// read is for kernels that cannot be asked.
+func (l *look) read(base string, fd int) (found bool, err error) {
+	var rest []byte
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := unix.Read(fd, buf)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if errors.Is(err, unix.ESRCH) || err == nil && n <= 0 {
+			return found, nil
+		}
+		if err != nil {
+			return found, err
+		}
+		rest = append(rest, buf[:n]...)
+		for {
+			line, after, ok := bytes.Cut(rest, []byte{'\n'})
+			if !ok {
+				break
+			}
+			found = true
+			if m, ok := parseMapping(string(line)); ok {
+				l.found(base, &m)
+			}
+			rest = after
+		}
+	}
+}
+
+// parseMapping reads "start-end perms offset dev inode path" of a shared file.
+func parseMapping(line string) (m mapping, ok bool) {
+	f := strings.SplitN(line, " ", 6)
+	if len(f) < 6 || len(f[1]) != 4 || f[1][3] != 's' {
+		return m, false
+	}
+	from, to, _ := strings.Cut(f[0], "-")
+	var err1, err2, err3 error
+	m.start, err1 = strconv.ParseUint(from, 16, 64)
+	m.end, err2 = strconv.ParseUint(to, 16, 64)
+	m.ino, err3 = strconv.ParseUint(f[4], 10, 64)
+	m.dev, ok = parseDevice(f[3], 16)
+	m.writes = f[1][1] == 'w'
+	m.name = []byte(strings.ReplaceAll(strings.TrimLeft(f[5], " "), `\012`, "\n"))
+	return m, ok && errors.Join(err1, err2, err3) == nil
+}
+
+// judge says what a mapping means for the root. A mapping that may not be
+// written now counts when its file was opened for writing: mprotect makes no
+// event. Memory without a file has a device of its own.
+func (l *look) judge(base string, m *mapping) {
+	rel, below := beneathBytes(l.at.real, m.name)
+	if !below && m.dev != l.at.super {
+		return
+	}
+	link := base + "/map_files/" + strconv.FormatUint(m.start, 16) + "-" + strconv.FormatUint(m.end, 16)
+	if !m.writes && !opensForWriting(link) {
+		return
+	}
+	if bytes.HasSuffix(m.name, deleted) && !l.stands(m) {
+		l.lostName(link)
+		return
+	}
+	switch {
+	case below:
+		l.d.Paths[rel] |= Name | Mapped
+	case !l.stands(m):
+		l.d.doubt("a mapped file cannot be found")
+	}
+}
+
+// stands looks whether the file is at the path that the mapping has. In another
+// table of mounts the same path leads elsewhere.
+func (l *look) stands(m *mapping) bool {
+	var st unix.Stat_t
+	return unix.Lstat(string(m.name), &st) == nil && uint64(st.Ino) == m.ino && l.at.mayHold(uint64(st.Dev))
+}
+
+// lostName is a mapped file whose name was removed. Without any name it is no
+// part of a tree.
+func (l *look) lostName(link string) {
+	var st unix.Stat_t
+	if err := unix.Stat(link, &st); err == nil && st.Nlink == 0 || errors.Is(err, unix.ENOENT) {
+		return
+	}
+	l.d.doubt("a mapped file has lost its name")
+}
+
+func opensForWriting(link string) bool {
+	var st unix.Stat_t
+	err := unix.Lstat(link, &st)
+	return err != nil && !errors.Is(err, unix.ENOENT) || err == nil && st.Mode&unix.S_IWUSR != 0
+}
