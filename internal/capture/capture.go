@@ -33,6 +33,7 @@ type Options struct {
 	Marker   string        // the name of our marker in the root, never captured
 	Xattr    string        // the attribute of our mark on the root, never captured
 	Workers  int           // 0: twice the processors
+	Fine     bool          // times show every change that follows a look at them
 	Progress func(retake.Progress)
 
 	// Only names the places that may have changed since the index was made, by this

@@ -139,9 +139,8 @@ func (v *visitor) readLink(ctx context.Context, name, path string, st fsx.Info) 
 }
 
 // readFile reads as many bytes as the file had when it was opened, so that one
-// that grows for ever ends. It is still when nothing moved while we read; a file
-// that changed since the scan began is read twice, because a store through a
-// mapping may leave no trace in the times.
+// that grows for ever ends. It is still when nothing moved while we read; one that may
+// hide a store through a mapping is read twice.
 func (v *visitor) readFile(ctx context.Context, name, path string) (row, bool, error) {
 	f, err := v.dir.OpenFile(name)
 	if err != nil {
@@ -156,8 +155,10 @@ func (v *visitor) readFile(ctx context.Context, name, path string) (row, bool, e
 	if v.refused(name, path, &before) { // another file than the one we looked at
 		return row{}, false, errRefused
 	}
-	if err := v.waitTick(ctx, &before); err != nil {
-		return row{}, false, err
+	if !v.o.Fine {
+		if err := v.waitTick(ctx, &before); err != nil {
+			return row{}, false, err
+		}
 	}
 	r := rowOf(name, &before)
 	if r.entry.Extra, err = extraOf(f, &before); err != nil {
@@ -169,7 +170,7 @@ func (v *visitor) readFile(ctx context.Context, name, path string) (row, bool, e
 	}
 	r.entry.Size = n
 	still := n == before.Size
-	if still && (v.untraced || before.Ctime >= v.started-int64(stampTick)) && v.sink != nil {
+	if still && v.mayHide(name, &before) {
 		again, _, err := v.put(ctx, name, path, io.NewSectionReader(f, 0, before.Size))
 		if err != nil {
 			return row{}, false, err
@@ -178,6 +179,18 @@ func (v *visitor) readFile(ctx context.Context, name, path string) (row, bool, e
 	}
 	after, err := f.Stat()
 	return r, still && unmoved(&before, &after), err
+}
+
+// mayHide: somebody may write to the file without moving its times while we read. A
+// tracker knows which files are mapped; without one, those that change now may be.
+func (v *visitor) mayHide(name string, i *fsx.Info) bool {
+	switch {
+	case v.sink == nil:
+		return false
+	case v.o.Only != nil:
+		return v.n.only.kid(name).mapped()
+	}
+	return v.untraced || i.Ctime >= v.started-int64(stampTick)
 }
 
 // unmoved: the bytes are those of one moment. Losing a name changes the change time

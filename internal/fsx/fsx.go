@@ -68,6 +68,9 @@ type FS interface {
 	OpenRoot(path string) (Dir, error)
 	// Free answers the bytes free for us, and all bytes, of the file system at path.
 	Free(path string) (free, total int64, err error)
+	// Fine reports whether a change that follows a look at a file's times always
+	// gives it other times, however soon it comes.
+	Fine(path string) bool
 }
 
 // Dir is an open directory. Its methods may be called from several goroutines.

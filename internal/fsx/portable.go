@@ -38,6 +38,9 @@ func (portableFS) OpenRoot(path string) (Dir, error) {
 	return newPortableDir(op, path, path, root, before)
 }
 
+// Fine: nothing is known of the file system.
+func (portableFS) Fine(string) bool { return false }
+
 func (portableFS) Free(path string) (free, total int64, err error) {
 	free, total, err = freeBytes(path)
 	return free, total, fail("stat file system", path, cause(err))

@@ -40,6 +40,8 @@ func (w *wrapFS) OpenRoot(path string) (Dir, error) {
 	})
 }
 
+func (w *wrapFS) Fine(path string) bool { return w.inner.Fine(path) }
+
 func (w *wrapFS) Free(path string) (free, total int64, err error) {
 	err = guardErr(w.gate, "FS.Free", func() (err error) {
 		free, total, err = w.inner.Free(path)

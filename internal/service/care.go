@@ -173,7 +173,7 @@ func (s *Service) CrossCheck(ctx context.Context, id retake.WorkspaceID) (retake
 
 // missed are the paths that differ and were not told of, before or meanwhile.
 func (s *Service) missed(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir) ([]string, error) {
-	o, err := s.captureOptions(ws.ID, 0, nil)
+	o, err := s.captureOptions(ws.ID, ws.Root, 0, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -215,7 +215,7 @@ func (s *Service) look(ctx context.Context, cp retake.Checkpoint) ([]retake.Chan
 	if err != nil {
 		return nil, retake.Coverage{}, err
 	}
-	o, err := s.captureOptions(cp.Workspace, 0, nil)
+	o, err := s.captureOptions(cp.Workspace, ws.Root, 0, nil)
 	if err != nil {
 		return nil, retake.Coverage{}, err
 	}

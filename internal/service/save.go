@@ -222,7 +222,7 @@ func (t *taking) pass(res *capture.Result, x *capture.Index) {
 
 // read captures by what the index knows and what the tracker told.
 func (t *taking) read(ctx context.Context, req retake.SaveRequest) (*capture.Result, *capture.Index, error) {
-	o, err := t.s.captureOptions(t.ws.ID, req.Budget, req.Progress)
+	o, err := t.s.captureOptions(t.ws.ID, t.ws.Root, req.Budget, req.Progress)
 	if err != nil {
 		return nil, nil, err
 	}

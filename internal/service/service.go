@@ -164,10 +164,10 @@ func (s *Service) skip() ([]capture.Place, error) {
 	return []capture.Place{{Dev: i.Dev, Ino: i.Ino}}, nil
 }
 
-func (s *Service) captureOptions(ws retake.WorkspaceID, budget time.Duration, progress func(retake.Progress)) (capture.Options, error) {
+func (s *Service) captureOptions(ws retake.WorkspaceID, root string, budget time.Duration, progress func(retake.Progress)) (capture.Options, error) {
 	skip, err := s.skip()
 	return capture.Options{
-		Clock: s.p.Clock, Policy: s.p.Policy(ws), Budget: budget, Skip: skip,
+		Clock: s.p.Clock, Policy: s.p.Policy(ws), Budget: budget, Skip: skip, Fine: s.p.FS.Fine(root),
 		Marker: markerDir, Xattr: markXattr, Progress: progress,
 	}, err
 }
