@@ -144,7 +144,8 @@ type Status struct {
 	Workspace  Workspace   `json:"workspace"`
 	Latest     *Checkpoint `json:"latest,omitempty"`
 	Count      int64       `json:"count"`
-	Now        Counts      `json:"now"` // changed since the latest
+	Now        Counts      `json:"now"`              // changed since the latest
+	Saving     bool        `json:"saving,omitempty"` // a save is under way; Now is not known
 	Tracking   Tracking    `json:"tracking"`
 	Protection string      `json:"protection"` // same-user | separate-user | remote | remote+lock
 	Store      StoreState  `json:"store"`

@@ -110,6 +110,7 @@ func (c *care) checks(ctx context.Context) {
 			return
 		case <-t.C:
 		}
+		c.s.forgetIdle()
 		for _, id := range c.s.watched() {
 			now := c.s.p.Clock.Now()
 			if next[id].IsZero() {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"sync"
+	"time"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/capture"
@@ -31,6 +32,27 @@ type live struct {
 	check  *retake.CrossCheck
 
 	distrusted bool // it missed something here
+	used       time.Time
+}
+
+// rest is how long a workspace is kept in memory, and watched, that nobody asks for.
+const rest = time.Hour
+
+// forgetIdle drops what is kept of workspaces that nobody asked for in a while. The
+// next save looks at everything.
+func (s *Service) forgetIdle() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.lives {
+		if !l.mu.TryLock() {
+			continue
+		}
+		if l.x != nil && s.p.Clock.Now().Sub(l.used) > rest {
+			s.unwatch(l)
+			l.x, l.tip, l.gaps = nil, nil, nil
+		}
+		l.mu.Unlock()
+	}
 }
 
 // liveOf gives the live state of a workspace.

@@ -203,14 +203,20 @@ func (s *Service) diffNow(ctx context.Context, q retake.DiffQuery) (retake.Compa
 // look compares the live files with a checkpoint. With the newest one only what the
 // tracker told of is looked at.
 func (s *Service) look(ctx context.Context, cp retake.Checkpoint) ([]retake.Change, retake.Coverage, error) {
+	l := s.liveOf(cp.Workspace)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return s.lookIn(ctx, l, cp)
+}
+
+// lookIn does so for who holds the live state.
+func (s *Service) lookIn(ctx context.Context, l *live, cp retake.Checkpoint) ([]retake.Change, retake.Coverage, error) {
 	ws, root, err := s.openRoot(ctx, cp.Workspace)
 	if err != nil {
 		return nil, retake.Coverage{}, err
 	}
 	defer root.Close() //nolint:errcheck // only looked
-	l := s.liveOf(cp.Workspace)
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.used = s.p.Clock.Now()
 	x, err := s.indexFor(ctx, l, cp.Workspace, &cp)
 	if err != nil {
 		return nil, retake.Coverage{}, err

@@ -31,6 +31,7 @@ func (s *Service) Save(ctx context.Context, req retake.SaveRequest) (retake.Save
 	l := s.liveOf(ws.ID)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.used = s.p.Clock.Now()
 	if req.IfChanged {
 		if s.drain(l, ws.Root); l.still(s.p.Policy(ws.ID)) {
 			return retake.SaveResult{Workspace: ws, Checkpoint: *l.tip, Warnings: []retake.Warning{}}, nil
@@ -59,6 +60,9 @@ func (s *Service) saveIn(ctx context.Context, l *live, ws retake.Workspace, root
 	}
 	if cerr := t.close(); cerr != nil {
 		res.Warnings = append(res.Warnings, retake.Warning{Code: "upkeep", Text: cerr.Error()})
+	}
+	if l.distrusted {
+		res.Warnings = append(res.Warnings, retake.Warning{Code: "tracker", Text: l.why + "; every save looks at every file until the daemon is started again"})
 	}
 	s.care.kick()
 	return res, err

@@ -26,17 +26,24 @@ func (s *Service) Status(ctx context.Context, id retake.WorkspaceID) (retake.Sta
 		return out, fault("the timeline cannot be read", unchanged, err)
 	}
 	out.Latest = &cp
-	changes, _, err := s.look(ctx, cp)
-	if err != nil {
+	if err := s.now(ctx, cp, &out); err != nil {
 		return out, fault("the workspace cannot be compared", unchanged, err)
 	}
-	out.Now = countFiles(changes)
-	l := s.liveOf(id)
-	l.mu.Lock()
-	out.Tracking = s.tracking(l)
-	l.mu.Unlock()
 	out.Store, err = s.Space(ctx)
 	return out, err
+}
+
+// now tells what changed since the newest checkpoint. It does not wait for a save
+// that is under way.
+func (s *Service) now(ctx context.Context, cp retake.Checkpoint, out *retake.Status) error {
+	l := s.liveOf(cp.Workspace)
+	if out.Saving = !l.mu.TryLock(); out.Saving {
+		return nil
+	}
+	defer l.mu.Unlock()
+	changes, _, err := s.lookIn(ctx, l, cp)
+	out.Now, out.Tracking = countFiles(changes), s.tracking(l)
+	return err
 }
 
 // Space measures the store and its disk.
