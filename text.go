@@ -128,3 +128,86 @@ func (x *Extra) UnmarshalJSON(b []byte) error {
 	}
 	return nil
 }
+
+// roomRaw holds the bytes of what names a workspace.
+type roomRaw struct {
+	RootRaw []byte `json:"root_raw,omitempty"`
+	NameRaw []byte `json:"name_raw,omitempty"`
+}
+
+func (r roomRaw) restore(w *Workspace) {
+	restore(&w.Root, r.RootRaw)
+	restore(&w.Name, r.NameRaw)
+}
+
+type plainWorkspace Workspace
+
+// MarshalJSON keeps a root and a name that are not UTF-8.
+func (w Workspace) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		plainWorkspace
+		roomRaw
+	}{plainWorkspace(w), roomRaw{rawOf(w.Root), rawOf(w.Name)}})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (w *Workspace) UnmarshalJSON(b []byte) error {
+	v := struct {
+		*plainWorkspace
+		roomRaw
+	}{plainWorkspace: (*plainWorkspace)(w)}
+	err := json.Unmarshal(b, &v)
+	v.restore(w)
+	return err
+}
+
+// stateRest is a WorkspaceState without its Workspace.
+type stateRest struct {
+	Latest *Checkpoint `json:"latest,omitempty"`
+	Count  int64       `json:"count"`
+	Gone   bool        `json:"gone"`
+}
+
+// MarshalJSON keeps a root and a name that are not UTF-8.
+func (s WorkspaceState) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		plainWorkspace
+		roomRaw
+		stateRest
+	}{plainWorkspace(s.Workspace), roomRaw{rawOf(s.Root), rawOf(s.Name)}, stateRest{s.Latest, s.Count, s.Gone}})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (s *WorkspaceState) UnmarshalJSON(b []byte) error {
+	rest := stateRest{s.Latest, s.Count, s.Gone}
+	err := json.Unmarshal(b, &rest)
+	s.Latest, s.Count, s.Gone = rest.Latest, rest.Count, rest.Gone
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, &s.Workspace)
+}
+
+// MarshalJSON keeps paths that are not UTF-8.
+func (e Estimate) MarshalJSON() ([]byte, error) {
+	type plain Estimate
+	return json.Marshal(struct {
+		plain
+		RootRaw     []byte `json:"root_raw,omitempty"`
+		HeaviestRaw []byte `json:"heaviest_raw,omitempty"`
+	}{plain(e), rawOf(e.Root), rawOf(e.Heaviest)})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (e *Estimate) UnmarshalJSON(b []byte) error {
+	type plain Estimate
+	v := struct {
+		*plain
+		RootRaw     []byte `json:"root_raw"`
+		HeaviestRaw []byte `json:"heaviest_raw"`
+	}{plain: (*plain)(e)}
+	err := json.Unmarshal(b, &v)
+	restore(&e.Root, v.RootRaw)
+	restore(&e.Heaviest, v.HeaviestRaw)
+	return err
+}

@@ -21,6 +21,10 @@ func TestJSONKeepsBytes(t *testing.T) {
 		}}
 		same(t, e)
 		same(t, retake.Gap{Path: e.Name, Reason: retake.ReasonTorn, Detail: "d"})
+		ws := retake.Workspace{ID: "ws_1", Root: name.Draw(t, "root"), Name: e.Name, Dev: 1, Ino: 1 << 63}
+		same(t, ws)
+		same(t, retake.WorkspaceState{Workspace: ws, Latest: &retake.Checkpoint{ID: "cp_1"}, Count: 3, Gone: true})
+		same(t, retake.Estimate{Root: ws.Root, Heaviest: e.Name, Files: 1, Share: 0.5})
 		same(t, retake.Change{Path: e.Name, What: retake.Edited, Before: &e, After: &e})
 	})
 }

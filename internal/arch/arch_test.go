@@ -121,7 +121,7 @@ func TestPlantedForeignersAreFound(t *testing.T) {
 		"command line": {file("internal/tui/a.go", "", `"github.com/spf13/cobra"`),
 			"internal/tui/a.go:2: internal/tui imports github.com/spf13/cobra: its only doors are internal/cli"},
 		"kernel": {file("internal/capture/a.go", "", `"golang.org/x/sys/unix"`),
-			"internal/capture/a.go:2: internal/capture imports golang.org/x/sys/unix: its only doors are internal/fsx, internal/proc, internal/config, bench, test"},
+			"internal/capture/a.go:2: internal/capture imports golang.org/x/sys/unix: its only doors are internal/fsx, internal/track, internal/proc, internal/config, bench, test"},
 	}
 	for _, lib := range []string{"os", "net", "net/http", "database/sql", "os/exec", "log", "log/slog", "io/ioutil", "syscall"} {
 		cases["vocabulary "+lib] = planted{file("a.go", "", `"`+lib+`"`),

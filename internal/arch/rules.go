@@ -6,7 +6,7 @@ const module = "github.com/retake-dev/retake"
 // below it; it may import what stands lower, never what stands higher.
 var floors = [][]string{
 	{""}, // the vocabulary
-	{"client", "internal/tree", "internal/ignore", "internal/fsx", "internal/secret", "internal/proc", "internal/clock", "internal/screen"},
+	{"client", "internal/tree", "internal/ignore", "internal/fsx", "internal/secret", "internal/proc", "internal/clock", "internal/screen", "internal/track"},
 	{"internal/store", catalogRoom},
 	{"internal/capture", "internal/restore", "internal/story", "internal/verify", "internal/retain", "internal/session", "internal/fork"},
 	{"internal/service"},
@@ -46,8 +46,9 @@ var doors = []struct {
 	{"database/sql", []string{"internal/catalog/sqlcat", "internal/catalog/sqlite", "internal/catalog/postgres", "internal/server/tenant", "internal/story/xray"}},
 	{"modernc.org/sqlite", []string{"internal/catalog/sqlite", "internal/story/xray"}},
 	{"os/exec", []string{"internal/proc", "bench", "test"}},
+	{"github.com/danielgtaylor/huma/v2", []string{"internal/httpapi"}},
 	{"github.com/spf13/cobra", []string{"internal/cli"}},
-	{"golang.org/x/sys/unix", []string{"internal/fsx", "internal/proc", "internal/config", "bench", "test"}},
+	{"golang.org/x/sys/unix", []string{"internal/fsx", "internal/track", "internal/proc", "internal/config", "bench", "test"}},
 }
 
 // callRule says where names of a package may be used: only in some rooms, or

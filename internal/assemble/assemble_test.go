@@ -13,18 +13,21 @@ import (
 
 func TestSolo(t *testing.T) {
 	t.Parallel()
-	servicetest.Run(t, servicetest.Harness{Open: func(t *testing.T, home string) retake.Service {
-		c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run"}
-		set, err := config.Load(filepath.Join(home, "config.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := assemble.Solo(t.Context(), c, set, assemble.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}, Copy: copyDir})
+	servicetest.Run(t, servicetest.Harness{Open: openSolo, Copy: copyDir})
+}
+
+func openSolo(t *testing.T, home string) retake.Service {
+	t.Helper()
+	c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run"}
+	set, err := config.Load(filepath.Join(home, "config.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := assemble.Solo(t.Context(), c, set, assemble.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func copyDir(t *testing.T, from, to string) {

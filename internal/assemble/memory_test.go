@@ -22,8 +22,14 @@ import (
 // of the engine.
 func TestMemory(t *testing.T) {
 	t.Parallel()
+	servicetest.Run(t, servicetest.Harness{Copy: copyDir, Open: memories()})
+}
+
+// memories opens a service on a store in memory.
+func memories() func(t *testing.T, home string) retake.Service {
 	var stores sync.Map // home to store, so that reopening finds it
-	servicetest.Run(t, servicetest.Harness{Copy: copyDir, Open: func(t *testing.T, home string) retake.Service {
+	return func(t *testing.T, home string) retake.Service {
+		t.Helper()
 		must(t, os.MkdirAll(filepath.Join(home, "index"), 0o700))
 		cat, err := sqlite.Open(t.Context(), filepath.Join(home, "catalog.db"), "local", sqlite.Options{})
 		must(t, err)
@@ -36,7 +42,7 @@ func TestMemory(t *testing.T) {
 			Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
 			Floor:  func(int64) int64 { return 0 },
 		})
-	}})
+	}
 }
 
 func must(t *testing.T, err error) {

@@ -254,7 +254,7 @@ func (w *walker) walk(ctx context.Context, root fsx.Dir) (*node, error) {
 func (w *walker) learn() {
 	w.keepLinks()
 	if w.o.Only == nil {
-		w.x.whole, w.x.untraced = true, w.untraced
+		w.x.whole, w.x.untraced = w.sure(), w.untraced
 	}
 }
 

@@ -121,14 +121,29 @@ func (w *walker) resolveLinks() error {
 type inode struct {
 	paths []string
 	nlink uint64
+	ctime int64
 }
 
 func namesOf(refs []linkRef) inode {
-	out := inode{nlink: refs[0].row().nlink}
+	out := inode{}
 	for _, r := range refs {
 		out.paths = append(out.paths, r.path())
+		if r.row().ctime >= out.ctime {
+			out.nlink, out.ctime = r.row().nlink, r.row().ctime
+		}
 	}
 	return out
+}
+
+// sure reports whether the names that were not met lie elsewhere: a link that was
+// made while we looked may be a name that we had passed already.
+func (w *walker) sure() bool {
+	for _, i := range w.inodes {
+		if i.nlink != uint64(len(i.paths)) && i.ctime >= w.started-int64(stampTick) {
+			return false
+		}
+	}
+	return true
 }
 
 // linksClear reports whether every inode that was met is known by all its names,

@@ -30,6 +30,7 @@ type engine interface {
 type armed struct {
 	engine engine // nil: nothing listens
 	at     place
+	mapped map[string]bool // what the last look found mapped
 }
 
 func (w *Watch) mode() retake.TrackingMode {
@@ -53,7 +54,7 @@ func (w *Watch) arm() error {
 	if err != nil {
 		return err
 	}
-	w.armed = armed{engine: e, at: at}
+	w.armed.engine, w.armed.at = e, at
 	return nil
 }
 
@@ -88,13 +89,14 @@ func (w *Watch) drain(d *Dirt) {
 	root, at, err := openPlace(w.root)
 	if err != nil {
 		d.doubt(err.Error())
-		w.rearm(d)
+		_ = w.disarm() // what it heard belongs to a root that is gone
 		return
 	}
 	defer closeFD(root)
 	if why := w.armed.at.differs(&at); why != "" || w.armed.engine == nil {
 		d.doubt(why)
 		w.rearm(d)
+		w.lookAround(&at, d)
 		return
 	}
 	w.lookAround(&at, d)
@@ -106,7 +108,7 @@ func (w *Watch) drain(d *Dirt) {
 // rearm listens anew. What happens while nobody listens is part of the doubt
 // that is being answered.
 func (w *Watch) rearm(d *Dirt) {
-	d.doubt("nothing listens")
+	d.doubt("the root was away")
 	if err := w.disarm(); err != nil {
 		d.doubt(err.Error())
 	}

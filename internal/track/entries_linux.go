@@ -30,7 +30,7 @@ func entries(fd int, buf []byte, each func(kind byte, name []byte)) error {
 				break
 			}
 			name, _, _ := bytes.Cut(part[nameAt:size], []byte{0})
-			if s := string(name); s != "." && s != ".." {
+			if len(name) > 0 && string(name) != "." && string(name) != ".." {
 				each(part[typeAt], name)
 			}
 			part = part[size:]

@@ -3,6 +3,7 @@ package track
 import (
 	"encoding/binary"
 	"errors"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,11 +19,7 @@ func resolveKey(mount int, key string) (path string, exact bool, err error) {
 // resolve answers where a directory is now. A path that is too long for the
 // kernel becomes that of the nearest directory above, and is not exact.
 func resolve(mount int, kind int32, handle []byte) (path string, exact bool, err error) {
-	var fd int
-	err = again(func() (err error) {
-		fd, err = unix.OpenByHandleAt(mount, unix.NewFileHandle(kind, handle), unix.O_PATH|unix.O_CLOEXEC)
-		return err
-	})
+	fd, err := openHandle(mount, unix.NewFileHandle(kind, handle))
 	switch {
 	case errors.Is(err, unix.ESTALE), errors.Is(err, unix.ENOENT):
 		return "", false, errGone
@@ -50,4 +47,21 @@ func resolve(mount int, kind int32, handle []byte) (path string, exact bool, err
 		path, err = pathOf(fd)
 	}
 	return path, exact, err
+}
+
+// openHandle waits a little for a directory that is being removed right now:
+// ext4 answers ENOMEM until it is gone.
+func openHandle(mount int, handle unix.FileHandle) (fd int, err error) {
+	const tries, wait = 50, time.Millisecond
+	for range tries {
+		err = again(func() (err error) {
+			fd, err = unix.OpenByHandleAt(mount, handle, unix.O_PATH|unix.O_CLOEXEC)
+			return err
+		})
+		if !errors.Is(err, unix.ENOMEM) {
+			return fd, err
+		}
+		time.Sleep(wait)
+	}
+	return -1, err
 }

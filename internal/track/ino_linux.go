@@ -28,6 +28,7 @@ type inoWatch struct {
 
 	mu     sync.Mutex
 	closed bool           // guarded by mu, as all below
+	space  [16 << 10]byte // for lists; events are read while directories are
 	byWD   map[int32]*dir //
 	root   *dir
 	blind  map[*dir]bool // directories that nobody lets us watch: told each time

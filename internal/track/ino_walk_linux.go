@@ -73,7 +73,7 @@ func (i *inoWatch) enter(root int, d *dir) ([]string, error) {
 	if err := i.attach(d); err != nil {
 		return nil, err
 	}
-	return directories(fd)
+	return i.directories(fd)
 }
 
 // isElsewhere is a name that is no directory of this mount any more.
@@ -205,9 +205,8 @@ func openHow(at int, path string, flags uint64) (fd int, err error) {
 }
 
 // directories lists those names in an open directory that may be directories.
-func directories(fd int) (names []string, err error) {
-	var space [16 << 10]byte
-	err = entries(fd, space[:], func(kind byte, name []byte) {
+func (i *inoWatch) directories(fd int) (names []string, err error) {
+	err = entries(fd, i.space[:], func(kind byte, name []byte) {
 		if kind == unix.DT_DIR || kind == unix.DT_UNKNOWN {
 			names = append(names, string(name))
 		}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -43,6 +44,7 @@ func newLook(at *place, d *Dirt) *look {
 
 func (w *Watch) lookAround(at *place, d *Dirt) {
 	unread := lookAtAll(at, d, false)
+	w.remember(d)
 	lookAtLoops(at, d)
 	switch {
 	case w.t.o.TrustOthers:
@@ -51,6 +53,21 @@ func (w *Watch) lookAround(at *place, d *Dirt) {
 	case at.hides:
 		d.doubt("the processes of others are hidden")
 	}
+}
+
+// remember tells what was mapped at the last look once more: the end of a mapping
+// makes no event on overlay, which maps the file behind its own.
+func (w *Watch) remember(d *Dirt) {
+	now := map[string]bool{}
+	for path, m := range d.Paths {
+		if m&Mapped != 0 {
+			now[path] = true
+		}
+	}
+	for path := range w.armed.mapped {
+		d.Paths[path] |= Name | Mapped
+	}
+	w.armed.mapped = now
 }
 
 const (
@@ -119,10 +136,10 @@ func (l *look) process(pid int) {
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
 		l.unread++
 		return
-	case isNoProcess(err):
+	case errors.Is(err, unix.ENOENT):
 		l.gone = true
 		return
-	case err != nil:
+	case err != nil && !errors.Is(err, unix.ESRCH): // ESRCH: no memory of its own
 		l.d.doubt("the maps of a process cannot be read")
 		return
 	}
@@ -164,20 +181,30 @@ func (l *look) files(path string) error {
 	}
 	defer closeFD(fd)
 	return listFD(fd, l.dirs[:], func(entry []byte) {
-		name := string(entry)
-		n, err := unix.Readlinkat(fd, name, l.name[:])
-		if err != nil || n == 0 || l.name[0] != '/' {
+		target := readlink(fd, entry, l.name[:])
+		if len(target) == 0 || target[0] != '/' {
 			return
 		}
-		if bytes.HasSuffix(l.name[:n], deleted) {
-			l.nameless(fd, name)
+		if bytes.HasSuffix(target, deleted) {
+			l.nameless(fd, string(entry))
 			return
 		}
-		rel, ok := beneathBytes(l.at.real, l.name[:n])
-		if ok && writable(fd, name) {
+		rel, ok := beneathBytes(l.at.real, target)
+		if ok && writable(fd, string(entry)) {
 			l.d.Paths[rel] |= Name
 		}
 	})
+}
+
+// readlink takes an entry where getdents put it, with the zero behind it: this
+// is called for every open file of the machine.
+func readlink(fd int, entry, buf []byte) []byte {
+	n, _, errno := unix.Syscall6(unix.SYS_READLINKAT, uintptr(fd), uintptr(unsafe.Pointer(&entry[0])),
+		uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)), 0, 0)
+	if errno != 0 {
+		return nil
+	}
+	return buf[:n]
 }
 
 // writable tells by the link to an open file how the file was opened.

@@ -17,7 +17,7 @@ const ownMounts = "TRACK_TEST_OWN_MOUNTS"
 // TestMain starts the tests anew with a mount table of their own, so that no
 // mount outlives them. All threads have to be in it, which only exec does.
 func TestMain(m *testing.M) {
-	if os.Geteuid() == 0 && os.Getenv(ownMounts) == "" {
+	if os.Geteuid() == 0 && os.Getenv(ownMounts) == "" && os.Getenv(poorRole) == "" {
 		runtime.LockOSThread()
 		if unix.Unshare(unix.CLONE_NEWNS) == nil && unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") == nil {
 			_ = unix.Exec("/proc/self/exe", os.Args, append(os.Environ(), ownMounts+"=1"))
@@ -39,11 +39,17 @@ func inEach(t *testing.T, run func(t *testing.T, mode retake.TrackingMode)) {
 	}
 }
 
+// needs skips what this user, or the place of temporary files, cannot do.
 func needs(t testing.TB, mode retake.TrackingMode) {
 	t.Helper()
-	if mode == retake.TrackingFanotify && os.Geteuid() != 0 {
-		t.Skip("a mark on a file system needs root")
+	if mode != retake.TrackingFanotify {
+		return
 	}
+	w, err := track.New(only(mode)).Watch(t.TempDir())
+	if err != nil {
+		t.Skipf("a mark on a file system needs root, and handles: %v", err)
+	}
+	must(t, w.Close())
 }
 
 func needsMounts(t testing.TB) {

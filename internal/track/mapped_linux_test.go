@@ -70,14 +70,16 @@ func TestFilesWithoutAName(t *testing.T) {
 		}
 		w := start(t, a.dir, only(mode))
 
-		b := a.mapped(a.open("gone", os.O_RDWR), both)
-		a.remove("gone")
-		told(t, sure(t, w), marks{"gone": track.Name})
-		sure(t, w)
-		must(t, unix.Munmap(b))
+		if os.Geteuid() == 0 { // others may not ask how many names it has
+			b := a.mapped(a.open("gone", os.O_RDWR), both)
+			a.remove("gone")
+			told(t, sure(t, w), marks{"gone": track.Name})
+			sure(t, w)
+			must(t, unix.Munmap(b))
+		}
 
 		f := a.open("mapped", os.O_RDWR)
-		b = a.mapped(f, both)
+		b := a.mapped(f, both)
 		f.Close()
 		must(t, os.Link(a.at("mapped"), a.at("link of mapped")))
 		a.remove("mapped")
@@ -97,15 +99,13 @@ func TestFilesWithoutAName(t *testing.T) {
 
 // request is one entry of io_submit.
 type request struct {
-	data   uint64
-	key    [2]uint32
-	op     uint16
-	prio   int16
-	fd     uint32
-	buf    *byte
-	size   uint64
-	offset int64
-	rest   [2]uint64
+	_    [2]uint64
+	op   uint16
+	_    uint16
+	fd   uint32
+	buf  *byte
+	size uint64
+	_    [3]uint64
 }
 
 // io_submit makes no event on kernels up to 6.18 at least; the look at open
@@ -122,7 +122,7 @@ func TestWritesByIOSubmit(t *testing.T) {
 		if _, _, errno := unix.Syscall(unix.SYS_IO_SETUP, 1, uintptr(unsafe.Pointer(&ctx)), 0); errno != 0 {
 			t.Skipf("no io_setup here: %v", errno)
 		}
-		defer unix.Syscall(unix.SYS_IO_DESTROY, ctx, 0, 0)
+		defer func() { _, _, _ = unix.Syscall(unix.SYS_IO_DESTROY, ctx, 0, 0) }()
 		content := []byte("written")
 		r := &request{op: 1, fd: uint32(f.Fd()), buf: &content[0], size: uint64(len(content))}
 		list := []*request{r}

@@ -3,6 +3,7 @@ package track
 import (
 	"bytes"
 	"errors"
+	"runtime"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -65,6 +66,7 @@ func (l *look) query(base string, fd int) (found bool, err error) {
 			nameSize: uint32(unix.PathMax), nameAddr: uint64(uintptr(unsafe.Pointer(&l.name[0]))),
 		}
 		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), procmapQuery, uintptr(unsafe.Pointer(&q)))
+		runtime.KeepAlive(l) // the kernel wrote into it by a number that the collector does not see
 		switch {
 		case errno == unix.EINTR:
 			continue

@@ -48,6 +48,7 @@ type editor struct {
 	r      *run
 	v      *verdict
 	kind   string
+	mode   retake.TrackingMode // "": every save looks at everything
 	kinds  []editKind
 	rnd    *rand.Rand
 	root   string
@@ -59,6 +60,7 @@ type editor struct {
 	rounds int
 	missed int
 	unread int64 // bytes that saves took over
+	track  retake.Tracking
 }
 
 func (e *editor) try(edits int) error {
@@ -68,7 +70,7 @@ func (e *editor) try(edits int) error {
 		return err
 	}
 	defer done()
-	if e.shop, err = e.r.newShop(ctx, derivation); err != nil {
+	if e.shop, err = e.r.newShopWith(ctx, e.assembly()); err != nil {
 		return err
 	}
 	defer e.shop.end()
@@ -87,7 +89,7 @@ func (e *editor) try(edits int) error {
 		}
 	}
 	e.v.Tried += int64(e.edits)
-	return nil
+	return e.unseen(ctx)
 }
 
 // settle finds the root a file system.
@@ -133,6 +135,9 @@ func (e *editor) round(ctx context.Context) error {
 		return err
 	}
 	e.unread += max(0, res.Checkpoint.Bytes-res.Checkpoint.NewBytes)
+	if err := e.agree(ctx); err != nil {
+		return err
+	}
 	return e.hold(ctx, res.Checkpoint)
 }
 

@@ -27,6 +27,7 @@ type shop struct {
 	place *place
 	data  string
 	kdf   string
+	opts  assemble.Options
 	svc   *service.Service
 	st    *kopiastore.Store
 	sums  map[retake.ObjectID][32]byte
@@ -34,11 +35,15 @@ type shop struct {
 
 // newShop makes a shop in memory: how a store stands a power cut is tried elsewhere.
 func (r *run) newShop(ctx context.Context, kdf string) (*shop, error) {
+	return r.newShopWith(ctx, assemble.Options{Derivation: kdf})
+}
+
+func (r *run) newShopWith(ctx context.Context, o assemble.Options) (*shop, error) {
 	p, err := r.newPlace("tmpfs")
 	if err != nil {
 		return nil, err
 	}
-	s := &shop{place: p, data: p.dir + "/data", kdf: kdf, sums: map[retake.ObjectID][32]byte{}}
+	s := &shop{place: p, data: p.dir + "/data", kdf: o.Derivation, opts: o, sums: map[retake.ObjectID][32]byte{}}
 	if err := s.open(ctx); err != nil {
 		p.end()
 		return nil, err
@@ -51,7 +56,7 @@ func (s *shop) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.svc, err = assemble.Solo(ctx, config.Config{Data: s.data, Home: "/nobody", Boot: "x"}, settings, assemble.Options{Derivation: s.kdf})
+	s.svc, err = assemble.Solo(ctx, config.Config{Data: s.data, Home: "/nobody", Boot: "x"}, settings, s.opts)
 	return err
 }
 

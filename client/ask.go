@@ -1,0 +1,168 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
+
+// maxAgain is how often one request is sent again.
+const maxAgain = 5
+
+// ask is one request, sent once or more often.
+type ask struct {
+	method string
+	path   string // escaped, or empty with an err
+	err    error
+	query  url.Values
+	body   any
+	again  bool // asking twice is asking once
+	bytes  bool // the answer is not JSON
+	follow func(retake.Progress)
+
+	doubt bool // a sending before this one may have arrived
+}
+
+// get asks for something; the parts become the path.
+func get(query url.Values, parts ...string) *ask {
+	a := to(http.MethodGet, nil, parts...)
+	a.query, a.again = query, true
+	return a
+}
+
+// to asks for a deed.
+func to(method string, body any, parts ...string) *ask {
+	a := &ask{method: method, body: body}
+	var path strings.Builder
+	path.WriteString("/v1")
+	for _, p := range parts {
+		switch p {
+		case "":
+			a.err = &retake.Error{Kind: retake.Invalid, What: "a name or an id is empty", Safe: unchanged}
+		case ".", "..": // would be taken for a way through the address
+			p = strings.ReplaceAll(p, ".", "%2E")
+		default:
+			p = url.PathEscape(p)
+		}
+		path.WriteString("/" + p)
+	}
+	a.path = path.String()
+	return a
+}
+
+// broken is a connection that gave no complete answer.
+type broken struct {
+	sent bool // the request may have arrived
+	err  error
+}
+
+func (b *broken) Error() string { return b.err.Error() }
+func (b *broken) Unwrap() error { return b.err }
+
+// call asks for JSON.
+func call[T any](ctx context.Context, c *Client, a *ask) (T, error) {
+	var out T
+	err := c.do(ctx, a, func(r *http.Response) error {
+		defer r.Body.Close() //nolint:errcheck // only read
+		data, err := a.result(r)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(data, &out); err != nil {
+			return notUnderstood(err)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// do sends the request until it is answered, or may not be sent again.
+func (c *Client) do(ctx context.Context, a *ask, take func(*http.Response) error) error {
+	if a.err != nil {
+		return a.err
+	}
+	var body []byte
+	if a.body != nil {
+		var err error
+		if body, err = json.Marshal(a.body); err != nil {
+			return notUnderstood(err)
+		}
+	}
+	for try := 0; ; try++ {
+		err := c.once(ctx, a, body, take)
+		var b *broken
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return a.stopped(ctx)
+		case !errors.As(err, &b):
+			return err
+		case c.o.Revive == nil || try == maxAgain || b.sent && !a.again:
+			a.doubt = a.doubt || b.sent
+			return c.away(a, b.err)
+		}
+		a.doubt = a.doubt || b.sent
+		if err := c.o.Revive(ctx); err != nil {
+			return c.notRevived(ctx, a, err)
+		}
+	}
+}
+
+func (c *Client) once(ctx context.Context, a *ask, body []byte, take func(*http.Response) error) error {
+	req, err := c.request(ctx, a, body)
+	if err != nil {
+		return notUnderstood(err)
+	}
+	r, err := c.transport.RoundTrip(req)
+	if err != nil {
+		var op *net.OpError
+		return &broken{sent: !errors.As(err, &op) || op.Op != "dial", err: err}
+	}
+	if r.StatusCode/100 != 2 {
+		defer r.Body.Close() //nolint:errcheck // only read
+		return answered(r)
+	}
+	return take(r)
+}
+
+func (c *Client) request(ctx context.Context, a *ask, body []byte) (*http.Request, error) {
+	address := c.base + a.path
+	if len(a.query) > 0 {
+		address += "?" + a.query.Encode()
+	}
+	var r io.Reader
+	if body != nil {
+		r = bytes.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(ctx, a.method, address, r)
+	if err != nil {
+		return nil, fmt.Errorf("make a request: %w", err)
+	}
+	req.Header.Set("User-Agent", "") // none
+	if c.o.Version != "" {
+		req.Header.Set("Retake-Version", c.o.Version)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", jsonType)
+	}
+	switch {
+	case a.bytes:
+		req.Header.Set("Te", "trailers")
+		req.Header.Set("Connection", "TE")
+	case a.follow != nil:
+		req.Header.Set("Accept", eventType)
+	default:
+		req.Header.Set("Accept", jsonType)
+	}
+	return req, nil
+}

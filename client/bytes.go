@@ -1,0 +1,108 @@
+package client
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/retake-dev/retake"
+)
+
+const (
+	entryHeader = "Retake-Entry"
+	endTrailer  = "Retake-End"
+	goodEnd     = "ok"
+)
+
+// Open gives the bytes of a file as they arrive.
+func (c *Client) Open(ctx context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error) {
+	var e retake.Entry
+	b, err := c.open(ctx, get(url.Values{"ref": {ref}, "path": {path}}, "workspaces", string(ws), "file"))
+	if err != nil {
+		return nil, e, err
+	}
+	text, err := base64.RawURLEncoding.DecodeString(b.r.Header.Get(entryHeader))
+	if err == nil {
+		err = json.Unmarshal(text, &e)
+	}
+	if err != nil {
+		_ = b.Close() // only read
+		return nil, e, notUnderstood(err)
+	}
+	return b, e, nil
+}
+
+// Bytes gives stored bytes as they arrive.
+func (c *Client) Bytes(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error) {
+	b, err := c.open(ctx, get(nil, "objects", string(id)))
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// open gives the answer with its body not read.
+func (c *Client) open(ctx context.Context, a *ask) (*incoming, error) {
+	a.bytes = true
+	b := &incoming{ctx: ctx}
+	err := c.do(ctx, a, func(r *http.Response) error {
+		b.r = r
+		return nil
+	})
+	return b, err
+}
+
+// incoming is a body. Its end counts only when the other end says that it is one.
+type incoming struct {
+	ctx context.Context
+	r   *http.Response
+}
+
+func (b *incoming) Read(p []byte) (int, error) {
+	n, err := b.r.Body.Read(p)
+	switch {
+	case err == nil:
+		return n, nil
+	case err == io.EOF:
+		return n, b.end()
+	case b.ctx.Err() != nil:
+		return n, &retake.Error{Kind: retake.Canceled, What: "stopped", Safe: unchanged, Err: b.ctx.Err()}
+	}
+	return n, brokeOff(err)
+}
+
+func (b *incoming) Close() error { return b.r.Body.Close() }
+
+func (b *incoming) end() error {
+	_, promised := b.r.Trailer[endTrailer]
+	switch text := b.r.Trailer.Get(endTrailer); {
+	case !promised || text == goodEnd:
+		return io.EOF
+	case text == "":
+		return brokeOff(io.ErrUnexpectedEOF)
+	default:
+		data, err := base64.RawURLEncoding.DecodeString(text)
+		if err != nil {
+			return notUnderstood(err)
+		}
+		return plain(parseProblem(data))
+	}
+}
+
+// plain: what had no kind where it happened gets none on the way, so that who
+// reads may say what was being read.
+func plain(err error) error {
+	var e *retake.Error
+	if errors.As(err, &e) && e.Kind == retake.Internal && e.Safe == "" && e.Hint == "" && e.Err == nil {
+		return errors.New(e.What)
+	}
+	return err
+}
+
+func brokeOff(err error) error {
+	return &retake.Error{Kind: retake.Away, What: "the bytes broke off", Safe: unchanged, Hint: "try again", Err: err}
+}

@@ -1,0 +1,65 @@
+// Package client is retake.Service over HTTP, on a unix socket or an address.
+//
+// It dials on the first call, keeps no state but idle connections, reads neither
+// the environment nor any file, and starts nothing: Revive does that, if given.
+//
+//	K1  Errors come back with the kind, the texts and the cause that the service gave.
+//	K2  Names and paths keep their bytes.
+//	K3  What may be asked twice is asked again after a broken connection; the rest
+//	    only when the request was never sent.
+//	K4  Bytes that end early end with an error.
+package client
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
+
+// Options say whom to ask.
+type Options struct {
+	Socket  string // path of a unix socket, or
+	URL     string // base address, http or https
+	Version string // of the caller, sent as Retake-Version
+	// Revive is called when nobody answers; it brings the other end back. After it
+	// the request is sent again. nil: the error is given.
+	Revive func(ctx context.Context) error
+}
+
+// Client asks another process. It may be used by several goroutines.
+type Client struct {
+	o         Options
+	base      string
+	transport *http.Transport
+}
+
+var _ retake.Service = (*Client)(nil)
+
+// New never dials.
+func New(o Options) *Client {
+	t := &http.Transport{DisableCompression: true, Protocols: new(http.Protocols)}
+	t.Protocols.SetHTTP1(true)
+	c := &Client{o: o, base: strings.TrimSuffix(o.URL, "/"), transport: t}
+	if o.Socket != "" {
+		c.base = "http://retake"
+		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", o.Socket)
+		}
+	}
+	return c
+}
+
+// Close gives idle connections back. The other end goes on.
+func (c *Client) Close() error {
+	c.transport.CloseIdleConnections()
+	return nil
+}
+
+// About asks who answers.
+func (c *Client) About(ctx context.Context) (retake.About, error) {
+	return call[retake.About](ctx, c, get(nil, "about"))
+}

@@ -1,0 +1,120 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/client"
+)
+
+// far is the other end: a socket at which handlers serve one after the other.
+type far struct {
+	t      *testing.T
+	socket string
+
+	mu       sync.Mutex
+	server   *http.Server // guarded by mu; nil while nobody is there
+	requests []string     // guarded by mu: method, path and body
+	revived  int          // guarded by mu
+}
+
+func newFar(t *testing.T) *far {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "rt") // the path of a socket has 108 bytes at most
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &far{t: t, socket: filepath.Join(dir, "s")}
+	t.Cleanup(func() { f.die(); os.RemoveAll(dir) })
+	return f
+}
+
+func (f *far) live(h http.HandlerFunc) {
+	f.t.Helper()
+	l, err := net.Listen("unix", f.socket)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			f.t.Error(err)
+		}
+		f.mu.Lock()
+		f.requests = append(f.requests, r.Method+" "+r.RequestURI+" "+string(body))
+		f.mu.Unlock()
+		h(w, r)
+	})}
+	f.mu.Lock()
+	f.server = s
+	f.mu.Unlock()
+	go s.Serve(l) //nolint:errcheck // ends when the test does
+}
+
+// die closes every connection, as the end of a process does.
+func (f *far) die() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.server != nil {
+		f.server.Close()
+	}
+	f.server = nil
+}
+
+func (f *far) seen() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.requests
+}
+
+// client revives with one handler after the other; then nothing comes back.
+func (f *far) client(next ...http.HandlerFunc) *client.Client {
+	c := client.New(client.Options{Socket: f.socket, Revive: func(context.Context) error {
+		f.die()
+		f.mu.Lock()
+		n := f.revived
+		f.revived++
+		f.mu.Unlock()
+		if n < len(next) {
+			f.live(next[n])
+		}
+		return nil
+	}})
+	f.t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func answers(v any) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(v) // the asker is there
+	}
+}
+
+func breaksOff(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+
+// halfway sends a part of an answer and breaks off.
+func halfway(contentType, part string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		_, _ = io.WriteString(w, part)
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func refuses(k retake.ErrorKind) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusTeapot) // the status says nothing to us
+		_ = json.NewEncoder(w).Encode(map[string]string{"code": string(k), "what": "no", "of": "tomorrow"})
+	}
+}

@@ -1,0 +1,91 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/retake-dev/retake"
+)
+
+type pinBody struct {
+	Ref string `json:"ref"`
+}
+
+// Pin keeps a checkpoint under a name. When an answer was lost on the way, the
+// pin may be there already; then it is ours if it is on the same checkpoint.
+func (c *Client) Pin(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
+	a := to(http.MethodPut, pinBody{ref}, "workspaces", string(ws), "pins", name)
+	a.again = true
+	pin, err := call[retake.Pin](ctx, c, a)
+	if !a.doubt || !retake.IsKind(err, retake.Exists) {
+		return pin, err
+	}
+	wanted, ferr := c.Find(ctx, ws, ref)
+	if ferr != nil {
+		return pin, err
+	}
+	tl, lerr := c.Log(ctx, retake.LogQuery{Workspace: ws, Limit: 1})
+	if lerr != nil {
+		return pin, err
+	}
+	for _, p := range tl.Pins {
+		if p.Name == name && p.Checkpoint == wanted.ID {
+			return p, nil
+		}
+	}
+	return pin, err
+}
+
+// Unpin takes a pin off.
+func (c *Client) Unpin(ctx context.Context, ws retake.WorkspaceID, name string) error {
+	a := to(http.MethodDelete, nil, "workspaces", string(ws), "pins", name)
+	a.again = true
+	err := c.do(ctx, a, func(r *http.Response) error { return r.Body.Close() })
+	if a.doubt && retake.IsKind(err, retake.NotFound) {
+		return nil // the answer that was lost said that it is off
+	}
+	return err
+}
+
+type forgetBody struct {
+	Refs []string `json:"refs"`
+}
+
+// Forget drops checkpoints from the timeline.
+func (c *Client) Forget(ctx context.Context, ws retake.WorkspaceID, refs []string) ([]retake.Tombstone, error) {
+	a := to(http.MethodPost, forgetBody{append([]string{}, refs...)}, "workspaces", string(ws), "forget")
+	out, err := call[struct{ Tombstones []retake.Tombstone }](ctx, c, a)
+	return out.Tombstones, err
+}
+
+type scrubBody struct {
+	Share float64 `json:"share,omitempty"`
+}
+
+// Scrub reads the store back. It changes nothing, so it may be asked again.
+func (c *Client) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubReport, error) {
+	a := to(http.MethodPost, scrubBody{q.Share}, "scrub")
+	a.again, a.follow = true, q.Progress
+	return call[retake.ScrubReport](ctx, c, a)
+}
+
+// Space measures the store and its disk.
+func (c *Client) Space(ctx context.Context) (retake.StoreState, error) {
+	return call[retake.StoreState](ctx, c, get(nil, "space"))
+}
+
+// Sweep gives back the bytes that no checkpoint needs.
+func (c *Client) Sweep(ctx context.Context) (retake.SweepReport, error) {
+	return call[retake.SweepReport](ctx, c, to(http.MethodPost, nil, "sweep"))
+}
+
+// Rebuild makes the catalog again from the store alone.
+func (c *Client) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
+	return call[retake.RebuildReport](ctx, c, to(http.MethodPost, nil, "rebuild"))
+}
+
+// Prove compares our tree id with that of the stock engine.
+func (c *Client) Prove(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.Proof, error) {
+	return call[retake.Proof](ctx, c, get(url.Values{"ref": {ref}}, "workspaces", string(ws), "proof"))
+}

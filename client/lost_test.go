@@ -1,0 +1,140 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/client"
+)
+
+// What may be asked twice is asked again after the answer was lost; the rest is
+// sent once, and the error does not say that nothing was changed.
+func TestLostAnswers(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		again bool
+		call  func(context.Context, *client.Client) error
+	}{
+		"about": {true, func(ctx context.Context, c *client.Client) error { _, err := c.About(ctx); return err }},
+		"log": {true, func(ctx context.Context, c *client.Client) error {
+			_, err := c.Log(ctx, retake.LogQuery{Workspace: ws})
+			return err
+		}},
+		"save": {true, func(ctx context.Context, c *client.Client) error {
+			_, err := c.Save(ctx, retake.SaveRequest{Workspace: ws})
+			return err
+		}},
+		"save with progress": {true, func(ctx context.Context, c *client.Client) error {
+			_, err := c.Save(ctx, retake.SaveRequest{Workspace: ws, Progress: func(retake.Progress) {}})
+			return err
+		}},
+		"pin":   {true, func(ctx context.Context, c *client.Client) error { _, err := c.Pin(ctx, ws, "1", "a"); return err }},
+		"unpin": {true, func(ctx context.Context, c *client.Client) error { return c.Unpin(ctx, ws, "a") }},
+		"scrub": {true, func(ctx context.Context, c *client.Client) error {
+			_, err := c.Scrub(ctx, retake.ScrubQuery{})
+			return err
+		}},
+		"init": {false, func(ctx context.Context, c *client.Client) error {
+			_, err := c.Init(ctx, retake.InitRequest{Dir: "/x"})
+			return err
+		}},
+		"forget": {false, func(ctx context.Context, c *client.Client) error {
+			_, err := c.Forget(ctx, ws, []string{"1"})
+			return err
+		}},
+		"sweep":   {false, func(ctx context.Context, c *client.Client) error { _, err := c.Sweep(ctx); return err }},
+		"rebuild": {false, func(ctx context.Context, c *client.Client) error { _, err := c.Rebuild(ctx); return err }},
+		"deinit":  {false, func(ctx context.Context, c *client.Client) error { _, err := c.Deinit(ctx, ws); return err }},
+	} {
+		for how, lost := range map[string]http.HandlerFunc{
+			"before":    breaksOff,
+			"in JSON":   halfway("application/json", `{"version":`),
+			"in events": halfway("text/event-stream", ":\n\nevent: progress\ndata: {\"files\":1}\n\nevent: result\ndata: {}\n"),
+		} {
+			f := newFar(t)
+			f.live(lost)
+			err := x.call(t.Context(), f.client(lost, answers(map[string]any{})))
+			seen := f.seen()
+			switch {
+			case name == "unpin" && how != "before": // has no body to lose
+			case x.again && (err != nil || len(seen) != 3 || seen[0] != seen[2]):
+				t.Errorf("%s, lost %s: %v after %q", name, how, err, seen)
+			case !x.again && (!retake.IsKind(err, retake.Away) || len(seen) != 1 || strings.Contains(retake.AsError(err).Safe, "Nothing")):
+				t.Errorf("%s, lost %s: %+v after %q", name, how, retake.AsError(err), seen)
+			}
+		}
+	}
+}
+
+// A save has an id before it is sent; the one of the caller stays.
+func TestSaveHasAnID(t *testing.T) {
+	t.Parallel()
+	f := newFar(t)
+	f.live(answers(retake.SaveResult{}))
+	c := f.client()
+	for _, id := range []retake.CheckpointID{"", "", "cp_0197a1de-0000-7000-8000-000000000002"} {
+		if _, err := c.Save(t.Context(), retake.SaveRequest{Workspace: ws, ID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var ids []retake.CheckpointID
+	for _, r := range f.seen() {
+		var b struct{ ID retake.CheckpointID }
+		if err := json.Unmarshal([]byte(r[strings.Index(r, "{"):]), &b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := retake.ParseCheckpointID(string(b.ID)); err != nil {
+			t.Error(err)
+		}
+		ids = append(ids, b.ID)
+	}
+	if ids[0] == ids[1] || ids[2] != "cp_0197a1de-0000-7000-8000-000000000002" {
+		t.Errorf("ids: %v", ids)
+	}
+}
+
+// The first answer was lost, and the second says that it is done already.
+func TestPinsThatWereLost(t *testing.T) {
+	t.Parallel()
+	pins := func(pinned retake.CheckpointID) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.Method == http.MethodPut:
+				refuses(retake.Exists)(w, r)
+			case strings.HasSuffix(r.URL.Path, "/find"):
+				answers(retake.Checkpoint{ID: "cp_1"})(w, r)
+			default:
+				answers(retake.Timeline{Pins: []retake.Pin{{Name: "b", Checkpoint: "cp_1"}, {Name: "a", Checkpoint: pinned, Number: 7}}})(w, r)
+			}
+		}
+	}
+	f := newFar(t)
+	f.live(breaksOff)
+	if pin, err := f.client(pins("cp_1")).Pin(t.Context(), ws, "7", "a"); err != nil || pin.Number != 7 {
+		t.Errorf("ours: %+v %v", pin, err)
+	}
+	f = newFar(t)
+	f.live(breaksOff)
+	if _, err := f.client(pins("cp_2")).Pin(t.Context(), ws, "7", "a"); !retake.IsKind(err, retake.Exists) {
+		t.Errorf("another's: %v", err)
+	}
+	f = newFar(t)
+	f.live(pins("cp_1"))
+	if _, err := f.client().Pin(t.Context(), ws, "7", "a"); !retake.IsKind(err, retake.Exists) {
+		t.Errorf("nothing was lost: %v", err)
+	}
+	f = newFar(t)
+	f.live(breaksOff)
+	if err := f.client(refuses(retake.NotFound)).Unpin(t.Context(), ws, "a"); err != nil {
+		t.Errorf("off already: %v", err)
+	}
+	f = newFar(t)
+	f.live(refuses(retake.NotFound))
+	if err := f.client().Unpin(t.Context(), ws, "a"); !retake.IsKind(err, retake.NotFound) {
+		t.Errorf("nothing was lost: %v", err)
+	}
+}

@@ -1,0 +1,84 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"runtime/debug"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/retake-dev/retake"
+)
+
+const (
+	jsonType  = "application/json"
+	eventType = "text/event-stream"
+)
+
+type body[T any] struct{ Body T }
+
+// answer adds a route that answers with the JSON of what f gives.
+func answer[I, O any](a *api, op huma.Operation, f func(context.Context, *I) (O, error)) {
+	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*body[O], error) {
+		out, err := guarded(a, func() (O, error) { return f(ctx, in) })
+		if err != nil {
+			return nil, problemOf(err)
+		}
+		return &body[O]{out}, nil
+	})
+}
+
+// obey adds a route that has nothing to say when it worked.
+func obey[I any](a *api, op huma.Operation, f func(context.Context, *I) error) {
+	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*struct{}, error) {
+		_, err := guarded(a, func() (struct{}, error) { return struct{}{}, f(ctx, in) })
+		if err != nil {
+			return nil, problemOf(err)
+		}
+		return nil, nil
+	})
+}
+
+// progressive adds a route that tells how far it is when it is asked for events.
+func progressive[I, O any](a *api, op huma.Operation, f func(context.Context, *I, func(retake.Progress)) (O, error)) {
+	schemas := a.huma.OpenAPI().Components.Schemas
+	op.Responses = map[string]*huma.Response{"200": {
+		Description: http.StatusText(http.StatusOK),
+		Content: map[string]*huma.MediaType{
+			jsonType:  {Schema: schemas.Schema(reflect.TypeFor[O](), true, "")},
+			eventType: {Schema: &huma.Schema{Type: huma.TypeString, Description: eventsText}},
+		},
+	}}
+	schemas.Schema(reflect.TypeFor[progress](), true, "") // the events speak of it
+	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
+		return &huma.StreamResponse{Body: func(hc huma.Context) {
+			r, w := humago.Unwrap(hc)
+			if strings.Contains(r.Header.Get("Accept"), eventType) {
+				events(a, r.Context(), w, func(tell func(retake.Progress)) (O, error) { return f(ctx, in, tell) })
+				return
+			}
+			out, err := guarded(a, func() (O, error) { return f(ctx, in, nil) })
+			if err != nil {
+				writeProblem(w, problemOf(err))
+				return
+			}
+			writeJSON(w, http.StatusOK, jsonType, out)
+		}}, nil
+	})
+}
+
+// guarded makes a problem of a panic: the next request must find us whole.
+func guarded[O any](a *api, f func() (O, error)) (out O, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			if a.o.Log != nil {
+				a.o.Log.Error("panic in a request", "value", v, "stack", string(debug.Stack()))
+			}
+			err = &retake.Error{Kind: retake.Internal, What: "the work stopped in the middle by a fault of ours", Safe: "It is not certain what was done; the moments before are whole."}
+		}
+	}()
+	return f()
+}

@@ -1,0 +1,109 @@
+package httpapi_test
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/client"
+)
+
+const (
+	wsID = retake.WorkspaceID("ws_0197a1de-0000-7000-8000-000000000001")
+	cpID = retake.CheckpointID("cp_0197a1de-0000-7000-8000-000000000002")
+)
+
+// calls is one call of every method: what the service must be asked, and how.
+var calls = []struct {
+	name  string
+	asked []any
+	call  func(context.Context, *client.Client) (any, error)
+}{
+	{"estimate", []any{"/" + odd}, func(ctx context.Context, c *client.Client) (any, error) { return c.Estimate(ctx, "/"+odd) }},
+	{"init", []any{initRequest}, func(ctx context.Context, c *client.Client) (any, error) { return c.Init(ctx, initRequest) }},
+	{"init with progress", []any{initRequest}, func(ctx context.Context, c *client.Client) (any, error) {
+		q := initRequest
+		return followed(func(tell func(retake.Progress)) (retake.SaveResult, error) {
+			q.Progress = tell
+			return c.Init(ctx, q)
+		})
+	}},
+	{"locate", []any{"/" + odd}, func(ctx context.Context, c *client.Client) (any, error) { return c.Locate(ctx, "/"+odd) }},
+	{"workspaces", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Workspaces(ctx) }},
+	{"deinit", []any{wsID}, func(ctx context.Context, c *client.Client) (any, error) { return c.Deinit(ctx, wsID) }},
+	{"save", []any{saveRequest}, func(ctx context.Context, c *client.Client) (any, error) { return c.Save(ctx, saveRequest) }},
+	{"save with progress", []any{saveRequest}, func(ctx context.Context, c *client.Client) (any, error) {
+		q := saveRequest
+		return followed(func(tell func(retake.Progress)) (retake.SaveResult, error) {
+			q.Progress = tell
+			return c.Save(ctx, q)
+		})
+	}},
+	{"log", []any{logQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Log(ctx, logQuery) }},
+	{"log of all", []any{retake.LogQuery{Workspace: wsID}}, func(ctx context.Context, c *client.Client) (any, error) {
+		return c.Log(ctx, retake.LogQuery{Workspace: wsID})
+	}},
+	{"find", []any{wsID, odd}, func(ctx context.Context, c *client.Client) (any, error) { return c.Find(ctx, wsID, odd) }},
+	{"diff", []any{diffQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Diff(ctx, diffQuery) }},
+	{"diff of all", []any{retake.DiffQuery{Workspace: wsID}}, func(ctx context.Context, c *client.Client) (any, error) {
+		return c.Diff(ctx, retake.DiffQuery{Workspace: wsID})
+	}},
+	{"list", []any{wsID, "14", odd}, func(ctx context.Context, c *client.Client) (any, error) { return c.List(ctx, wsID, "14", odd) }},
+	{"file", []any{wsID, "14", odd}, func(ctx context.Context, c *client.Client) (any, error) { return entryOf(c.Open(ctx, wsID, "14", odd)) }},
+	{"object", []any{retake.ObjectID("k/.." + odd)}, func(ctx context.Context, c *client.Client) (any, error) {
+		r, err := c.Bytes(ctx, "k/.."+odd)
+		_, err = entryOf(r, retake.Entry{}, err)
+		return full[retake.Entry](), err
+	}},
+	{"status", []any{wsID}, func(ctx context.Context, c *client.Client) (any, error) { return c.Status(ctx, wsID) }},
+	{"pin", []any{wsID, "14", odd}, func(ctx context.Context, c *client.Client) (any, error) { return c.Pin(ctx, wsID, "14", odd) }},
+	{"unpin", []any{wsID, ".."}, func(ctx context.Context, c *client.Client) (any, error) {
+		return full[retake.Pin](), c.Unpin(ctx, wsID, "..")
+	}},
+	{"forget", []any{wsID, []string{"3", "5"}}, func(ctx context.Context, c *client.Client) (any, error) {
+		return c.Forget(ctx, wsID, []string{"3", "5"})
+	}},
+	{"scrub", []any{retake.ScrubQuery{Share: 0.25}}, func(ctx context.Context, c *client.Client) (any, error) {
+		return c.Scrub(ctx, retake.ScrubQuery{Share: 0.25})
+	}},
+	{"scrub with progress", []any{retake.ScrubQuery{Share: 1}}, func(ctx context.Context, c *client.Client) (any, error) {
+		return followed(func(tell func(retake.Progress)) (retake.ScrubReport, error) {
+			return c.Scrub(ctx, retake.ScrubQuery{Share: 1, Progress: tell})
+		})
+	}},
+	{"space", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Space(ctx) }},
+	{"sweep", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Sweep(ctx) }},
+	{"rebuild", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Rebuild(ctx) }},
+	{"proof", []any{wsID, "14"}, func(ctx context.Context, c *client.Client) (any, error) { return c.Prove(ctx, wsID, "14") }},
+}
+
+var (
+	initRequest = retake.InitRequest{Dir: "/" + odd, Name: odd, Accept: []string{"home", "giant"}, Mark: retake.MarkCopy}
+	saveRequest = retake.SaveRequest{Workspace: wsID, ID: cpID, Intent: "why", Trigger: retake.TriggerManual, Pin: "good", Budget: 3 * time.Second, IfChanged: true}
+	logQuery    = retake.LogQuery{Workspace: wsID, Since: time.Date(2026, 11, 3, 10, 27, 1, 5, time.UTC), Before: 9, Limit: 3}
+	diffQuery   = retake.DiffQuery{Workspace: wsID, From: "start", To: "2", Paths: []string{"", odd, "a,b"}}
+)
+
+// entryOf is the entry, when the bytes are as they should be.
+func entryOf(r io.ReadCloser, e retake.Entry, err error) (retake.Entry, error) {
+	if err != nil {
+		return e, err
+	}
+	defer r.Close()
+	text, err := io.ReadAll(r)
+	if err == nil && string(text) != "bytes of a file\n" {
+		e.Name = "other bytes: " + string(text)
+	}
+	return e, err
+}
+
+// followed fails when the progress is not what the service told.
+func followed[T any](f func(func(retake.Progress)) (T, error)) (any, error) {
+	var got []retake.Progress
+	out, err := f(func(p retake.Progress) { got = append(got, p) })
+	if err == nil && (len(got) != 1 || got[0] != full[retake.Progress]()) {
+		return got, nil
+	}
+	return out, err
+}

@@ -1,0 +1,38 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/retake-dev/retake"
+)
+
+type scrubInput struct {
+	Body *scrubBody
+}
+
+type scrubBody struct {
+	Share float64 `json:"share,omitempty" doc:"The part of all file bytes to read, from 0 (structure only) to 1."`
+}
+
+func (a *api) looking() {
+	progressive(a, op(http.MethodPost, "/v1/scrub", "scrub", "Read the store back"), func(ctx context.Context, in *scrubInput, tell func(retake.Progress)) (retake.ScrubReport, error) {
+		q := retake.ScrubQuery{Progress: tell}
+		if in.Body != nil {
+			q.Share = in.Body.Share
+		}
+		return a.Scrub(ctx, q)
+	})
+	answer(a, op(http.MethodGet, "/v1/space", "space", "The room that the store takes and has"), func(ctx context.Context, _ *struct{}) (retake.StoreState, error) {
+		return a.Space(ctx)
+	})
+	answer(a, op(http.MethodPost, "/v1/sweep", "sweep", "Give back the bytes that no checkpoint needs"), func(ctx context.Context, _ *struct{}) (retake.SweepReport, error) {
+		return a.Sweep(ctx)
+	})
+	answer(a, op(http.MethodPost, "/v1/rebuild", "rebuild", "Make the catalog again from the store"), func(ctx context.Context, _ *struct{}) (retake.RebuildReport, error) {
+		return a.Rebuild(ctx)
+	})
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/proof", "proof", "Our tree id beside the one that the stock engine computes"), func(ctx context.Context, in *refQuery) (retake.Proof, error) {
+		return a.Prove(ctx, in.Workspace, in.Ref)
+	})
+}

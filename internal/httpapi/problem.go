@@ -1,0 +1,137 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/retake-dev/retake"
+)
+
+// problem is a retake.Error on the wire, in the form of RFC 9457. Texts may quote
+// names, so they have twins.
+type problem struct {
+	Type      string           `json:"type" format:"uri" doc:"Where the kind is explained."`
+	Title     string           `json:"title" doc:"The kind in words; the same for all of one kind."`
+	Status    int              `json:"status"`
+	Detail    string           `json:"detail" doc:"What happened, with its cause."`
+	Code      retake.ErrorKind `json:"code" doc:"The kind: the only thing to branch on. Kinds are added, never changed."`
+	What      string           `json:"what" doc:"What happened."`
+	WhatRaw   []byte           `json:"what_raw,omitempty"`
+	Safe      string           `json:"safe,omitempty" doc:"Whether anything was changed."`
+	Hint      string           `json:"hint,omitempty" doc:"What to do next."`
+	HintRaw   []byte           `json:"hint_raw,omitempty"`
+	Cause     string           `json:"cause,omitempty" doc:"What lies below, one line each."`
+	CauseRaw  []byte           `json:"cause_raw,omitempty"`
+	Retryable bool             `json:"retryable" doc:"The same request may work later."`
+}
+
+// Error is what happened.
+func (p *problem) Error() string { return p.Detail }
+
+// GetStatus is asked for by the router.
+func (p *problem) GetStatus() int { return p.Status }
+
+// ContentType is asked for by the router.
+func (p *problem) ContentType(string) string { return problemType }
+
+const (
+	problemType = "application/problem+json"
+	explained   = "https://github.com/retake-dev/retake/blob/main/docs/API.md#"
+	unchanged   = "Nothing was changed."
+
+	statusCanceled = 499 // nobody is there to read it; a log may
+)
+
+// meaning of a kind for those who know HTTP only.
+type meaning struct {
+	status int
+	title  string
+}
+
+var meanings = map[retake.ErrorKind]meaning{
+	retake.Internal: {http.StatusInternalServerError, "A fault of ours"},
+	retake.Invalid:  {http.StatusUnprocessableEntity, "The request makes no sense"},
+	retake.NotFound: {http.StatusNotFound, "Not found"},
+	retake.Exists:   {http.StatusConflict, "It exists already"},
+	retake.Moved:    {http.StatusPreconditionFailed, "The world changed"},
+	retake.Denied:   {http.StatusForbidden, "Not without consent"},
+	retake.Limit:    {http.StatusInsufficientStorage, "A limit is reached"},
+	retake.Damaged:  {http.StatusInternalServerError, "Stored bytes do not match"},
+	retake.Away:     {http.StatusServiceUnavailable, "Memory cannot be reached"},
+	retake.Busy:     {http.StatusServiceUnavailable, "Somebody else is at it"},
+	retake.Partly:   {http.StatusInternalServerError, "Done in part"},
+	retake.Canceled: {statusCanceled, "Stopped"},
+}
+
+// problemOf puts an error of the service on the wire.
+func problemOf(err error) *problem {
+	e := retake.AsError(err)
+	m, ok := meanings[e.Kind]
+	if !ok {
+		m = meanings[retake.Internal]
+	}
+	p := &problem{
+		Type: explained + string(e.Kind), Title: m.title, Status: m.status, Detail: e.Error(), Code: e.Kind,
+		What: e.What, WhatRaw: twin(e.What), Safe: e.Safe, Hint: e.Hint, HintRaw: twin(e.Hint),
+		Retryable: e.Kind == retake.Away || e.Kind == retake.Busy,
+	}
+	if e.Err != nil {
+		p.Cause = e.Err.Error()
+		p.CauseRaw = twin(p.Cause)
+	}
+	return p
+}
+
+// twin is nil for text that JSON can hold.
+func twin(s string) []byte {
+	if utf8.ValidString(s) {
+		return nil
+	}
+	return []byte(s)
+}
+
+// refused is a request that never reached the service.
+func refused(status int, why string) *problem {
+	kind := retake.Invalid
+	switch status {
+	case http.StatusRequestEntityTooLarge:
+		kind = retake.Limit
+	case http.StatusInternalServerError:
+		kind = retake.Internal
+	}
+	p := problemOf(&retake.Error{Kind: kind, What: "the request is not understood: " + why, Safe: unchanged})
+	p.Status = status
+	return p
+}
+
+// ours turns what the router itself refuses into a problem.
+func ours(_ huma.Context, _ string, v any) (any, error) {
+	m, ok := v.(*huma.ErrorModel)
+	if !ok {
+		return v, nil
+	}
+	why := make([]string, 0, len(m.Errors))
+	for _, e := range m.Errors {
+		why = append(why, strings.TrimPrefix(e.Location+": ", ": ")+e.Message)
+	}
+	if len(why) == 0 {
+		why = append(why, m.Detail)
+	}
+	return refused(m.Status, strings.Join(why, "; ")), nil
+}
+
+func writeProblem(w http.ResponseWriter, p *problem) { writeJSON(w, p.Status, problemType, p) }
+
+func writeJSON(w http.ResponseWriter, status int, contentType string, v any) {
+	w.Header().Set("Content-Type", contentType)
+	w.WriteHeader(status)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil { // half an answer, or nobody to read it
+		panic(http.ErrAbortHandler)
+	}
+}

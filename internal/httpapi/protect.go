@@ -1,0 +1,95 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+
+	"github.com/retake-dev/retake"
+)
+
+type dirQuery struct {
+	Dir string `query:"dir" doc:"A directory, from the root of the machine that answers." required:"true"`
+}
+
+type inWorkspace struct {
+	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+}
+
+type initBody struct {
+	Dir     string            `json:"dir" doc:"From the root of the machine that answers."`
+	DirRaw  []byte            `json:"dir_raw,omitempty" doc:"The bytes of dir, when they are not UTF-8."`
+	Name    string            `json:"name,omitempty" doc:"Empty: the directory's own."`
+	NameRaw []byte            `json:"name_raw,omitempty" doc:"The bytes of name, when they are not UTF-8."`
+	Accept  []string          `json:"accept,omitempty" doc:"Classes of danger that were consented to."`
+	Mark    retake.MarkChoice `json:"mark,omitempty" doc:"What a directory with a known mark is: copy or moved. Empty: ask."`
+}
+
+type workspaceList struct {
+	Workspaces []retake.WorkspaceState `json:"workspaces" nullable:"false"`
+}
+
+func (a *api) protecting() {
+	answer(a, op(http.MethodGet, "/v1/about", "about", "Who answers"), func(context.Context, *struct{}) (retake.About, error) {
+		about := retake.About{}
+		if a.o.About != nil {
+			about = a.o.About()
+		}
+		about.API = retake.APIVersion
+		return about, nil
+	})
+	answer(a, op(http.MethodGet, "/v1/estimate", "estimate", "Look at a directory without touching it"), func(ctx context.Context, in *dirQuery) (retake.Estimate, error) {
+		if err := fromRoot(in.Dir); err != nil {
+			return retake.Estimate{}, err
+		}
+		return a.Estimate(ctx, in.Dir)
+	})
+	answer(a, op(http.MethodGet, "/v1/locate", "locate", "Find the workspace that a directory lies in"), func(ctx context.Context, in *dirQuery) (retake.Workspace, error) {
+		if err := fromRoot(in.Dir); err != nil {
+			return retake.Workspace{}, err
+		}
+		return a.Locate(ctx, in.Dir)
+	})
+	answer(a, op(http.MethodGet, "/v1/workspaces", "list-workspaces", "All workspaces, the most recently used first"), func(ctx context.Context, _ *struct{}) (workspaceList, error) {
+		all, err := a.Workspaces(ctx)
+		return workspaceList{filled(all)}, err
+	})
+	progressive(a, op(http.MethodPost, "/v1/workspaces", "init", "Protect a directory and take its first checkpoint"), a.init)
+	answer(a, op(http.MethodDelete, "/v1/workspaces/{ws}", "deinit", "End the protection; the history stays"), func(ctx context.Context, in *inWorkspace) (retake.Workspace, error) {
+		return a.Deinit(ctx, in.Workspace)
+	})
+}
+
+func (a *api) init(ctx context.Context, in *body[initBody], tell func(retake.Progress)) (retake.SaveResult, error) {
+	b := in.Body
+	dir := whole(b.Dir, b.DirRaw)
+	if err := fromRoot(dir); err != nil {
+		return retake.SaveResult{}, err
+	}
+	return a.Init(ctx, retake.InitRequest{Dir: dir, Name: whole(b.Name, b.NameRaw), Accept: b.Accept, Mark: b.Mark, Progress: tell})
+}
+
+// whole is the text, or its bytes when they came beside it.
+func whole(text string, raw []byte) string {
+	if raw != nil {
+		return string(raw)
+	}
+	return text
+}
+
+// fromRoot: who asks stands in another directory than who answers.
+func fromRoot(dir string) error {
+	if filepath.IsAbs(dir) {
+		return nil
+	}
+	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is not the path of a directory from the root", dir), Safe: unchanged}
+}
+
+// filled is never null on the wire.
+func filled[T any](all []T) []T {
+	if all == nil {
+		return []T{}
+	}
+	return all
+}

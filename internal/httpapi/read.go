@@ -1,0 +1,97 @@
+package httpapi
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/retake-dev/retake"
+)
+
+type diffQuery struct {
+	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	From      string             `query:"from" doc:"A ref. Empty: the parent of to, or the latest when to is now."`
+	To        string             `query:"to" doc:"A ref. Empty: now."`
+	Paths     []string           `query:"path,explode" nullable:"false" doc:"Paths of interest, each in a parameter of its own. None: all."`
+}
+
+// Resolve reads the paths again: the router leaves all out when the first is empty.
+func (q *diffQuery) Resolve(hc huma.Context) []error {
+	u := hc.URL()
+	q.Paths = u.Query()["path"]
+	return nil
+}
+
+type listQuery struct {
+	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	Ref       string             `query:"ref" doc:"A number, a time, latest, start, an id, or the name of a pin."`
+	Dir       string             `query:"dir" doc:"Below the root of the workspace. Empty: the root."`
+}
+
+type fileQuery struct {
+	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	Ref       string             `query:"ref" doc:"A number, a time, latest, start, an id, or the name of a pin."`
+	Path      string             `query:"path" doc:"Below the root of the workspace."`
+}
+
+type objectQuery struct {
+	ID retake.ObjectID `path:"id" doc:"The address that an entry has."`
+}
+
+type entryList struct {
+	Entries []retake.Entry `json:"entries" nullable:"false"`
+}
+
+func (a *api) reading() {
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/diff", "diff", "What differs between two moments"), func(ctx context.Context, in *diffQuery) (retake.Comparison, error) {
+		return a.Diff(ctx, retake.DiffQuery{Workspace: in.Workspace, From: in.From, To: in.To, Paths: in.Paths})
+	})
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/list", "list", "The entries of a directory at a moment"), func(ctx context.Context, in *listQuery) (entryList, error) {
+		entries, err := a.List(ctx, in.Workspace, in.Ref, in.Dir)
+		return entryList{filled(entries)}, err
+	})
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/status", "status", "How well a workspace is protected"), func(ctx context.Context, in *inWorkspace) (retake.Status, error) {
+		return a.Status(ctx, in.Workspace)
+	})
+	file := op(http.MethodGet, "/v1/workspaces/{ws}/file", "file", "The bytes of a file, or the text of a link, at a moment")
+	bytesOf(a, file, true, func(ctx context.Context, in *fileQuery) (io.ReadCloser, *retake.Entry, error) {
+		r, e, err := a.Open(ctx, in.Workspace, in.Ref, in.Path)
+		return r, &e, err
+	})
+	bytesOf(a, op(http.MethodGet, "/v1/objects/{id}", "object", "Stored bytes by their address"), false, func(ctx context.Context, in *objectQuery) (io.ReadCloser, *retake.Entry, error) {
+		r, err := a.Bytes(ctx, in.ID)
+		return r, nil, err
+	})
+}
+
+// bytesOf adds a route that answers with bytes.
+func bytesOf[I any](a *api, o huma.Operation, entry bool, f func(context.Context, *I) (io.ReadCloser, *retake.Entry, error)) {
+	text := func(doc string) *huma.Param {
+		return &huma.Param{Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+	ok := &huma.Response{
+		Description: "The bytes. With TE: trailers, the trailer " + endTrailer + " is ok or a Problem in base64url JSON; without, a body that cannot be finished breaks off.",
+		Content:     map[string]*huma.MediaType{bytesType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
+		Headers:     map[string]*huma.Param{},
+	}
+	if entry {
+		ok.Headers[entryHeader] = text("The Entry in base64url JSON, without extra when that is long.")
+	}
+	o.Responses = map[string]*huma.Response{"200": ok}
+	type opened struct {
+		io.ReadCloser
+		*retake.Entry
+	}
+	huma.Register(a.huma, o, func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
+		x, err := guarded(a, func() (opened, error) {
+			r, e, err := f(ctx, in)
+			return opened{r, e}, err
+		})
+		if err != nil {
+			return nil, problemOf(err)
+		}
+		return copied(x.ReadCloser, x.Entry), nil
+	})
+}

@@ -1,0 +1,203 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"flag"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/httpapi"
+)
+
+var update = flag.Bool("update", false, "write api/openapi.yaml anew")
+
+const specFile = "../../api/openapi.yaml"
+
+// The committed description is what the code makes. After a change on purpose:
+// go test ./internal/httpapi -run TestSpec -update
+func TestSpecIsCurrent(t *testing.T) {
+	t.Parallel()
+	made, err := httpapi.Spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(specFile, made, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, err := os.ReadFile(specFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(kept), string(made)); d != "" {
+		t.Errorf("api/openapi.yaml is old; look at the difference, then run with -update (-kept +made):\n%s", d)
+	}
+}
+
+// demands are what a request must hold. A line more here breaks every client that
+// is out there: give new fields a meaning when they are absent.
+var demands = []string{
+	"GET /v1/estimate dir",
+	"GET /v1/locate dir",
+	"POST /v1/workspaces body",
+	"POST /v1/workspaces body.dir",
+	"POST /v1/workspaces/{ws}/forget body",
+	"POST /v1/workspaces/{ws}/forget body.refs",
+	"PUT /v1/workspaces/{ws}/pins/{name} body",
+	"PUT /v1/workspaces/{ws}/pins/{name} body.ref",
+}
+
+func TestRequestsDemandNoMore(t *testing.T) {
+	t.Parallel()
+	var spec description
+	w := httptest.NewRecorder()
+	httpapi.New(&fixed{}, httpapi.Options{}).ServeHTTP(w, httptest.NewRequest("GET", "/v1/openapi.json", nil))
+	if err := json.Unmarshal(w.Body.Bytes(), &spec); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for path, methods := range spec.Paths {
+		for method, o := range methods {
+			got = append(got, spec.demands(strings.ToUpper(method)+" "+path, o)...)
+		}
+	}
+	slices.Sort(got)
+	if d := cmp.Diff(demands, got); d != "" {
+		t.Errorf("-kept +made:\n%s", d)
+	}
+	for name, s := range spec.Components.Schemas {
+		if !s.AdditionalProperties {
+			t.Errorf("%s is closed: unknown fields are to be ignored", name)
+		}
+	}
+}
+
+type description struct {
+	Paths      map[string]map[string]operation
+	Components struct{ Schemas map[string]schema }
+}
+
+type operation struct {
+	Parameters []struct {
+		Name, In string
+		Required bool
+	}
+	RequestBody *struct {
+		Required bool
+		Content  map[string]struct {
+			Schema struct {
+				Ref string `json:"$ref"`
+			}
+		}
+	}
+}
+
+type schema struct {
+	Required             []string
+	AdditionalProperties bool
+}
+
+func (d description) demands(at string, o operation) (out []string) {
+	for _, p := range o.Parameters {
+		if p.Required && p.In != "path" {
+			out = append(out, at+" "+p.Name)
+		}
+	}
+	if o.RequestBody == nil {
+		return out
+	}
+	if o.RequestBody.Required {
+		out = append(out, at+" body")
+	}
+	for _, c := range o.RequestBody.Content {
+		for _, f := range d.Components.Schemas[strings.TrimPrefix(c.Schema.Ref, "#/components/schemas/")].Required {
+			out = append(out, at+" body."+f)
+		}
+	}
+	return out
+}
+
+const page = "../../docs/API.md"
+
+var (
+	pathLine   = regexp.MustCompile(`^  (/v1\S*):$`)
+	methodLine = regexp.MustCompile(`^    (get|post|put|delete):$`)
+	routeRow   = regexp.MustCompile("^\\| `(GET|POST|PUT|DELETE) (/v1[^`?]*)")
+	kindRow    = regexp.MustCompile("^\\| <a id=\"[a-z-]+\"></a>`([a-z-]+)` \\| ([0-9]+) ")
+)
+
+// The page lists the routes of the description, each once.
+func TestPageListsEveryRoute(t *testing.T) {
+	t.Parallel()
+	var described, listed []string
+	path := ""
+	for line := range lines(t, specFile) {
+		if m := pathLine.FindStringSubmatch(line); m != nil {
+			path = m[1]
+		} else if m := methodLine.FindStringSubmatch(line); m != nil {
+			described = append(described, strings.ToUpper(m[1])+" "+path)
+		}
+	}
+	for line := range lines(t, page) {
+		if m := routeRow.FindStringSubmatch(line); m != nil {
+			listed = append(listed, m[1]+" "+m[2])
+		}
+	}
+	slices.Sort(described)
+	slices.Sort(listed)
+	if d := cmp.Diff(described, listed); d != "" || len(listed) == 0 {
+		t.Errorf("docs/API.md lists other routes (-described +listed):\n%s", d)
+	}
+}
+
+// The page explains every kind where a problem points to, with its status.
+func TestPageExplainsEveryKind(t *testing.T) {
+	t.Parallel()
+	explained := map[string]string{}
+	for line := range lines(t, page) {
+		if m := kindRow.FindStringSubmatch(line); m != nil {
+			explained[m[1]] = m[2]
+		}
+	}
+	sent := map[string]string{}
+	for _, k := range kinds {
+		w := httptest.NewRecorder()
+		httpapi.Refuse(&retake.Error{Kind: k}).ServeHTTP(w, httptest.NewRequest("GET", "/v1/about", nil))
+		var p struct {
+			Type   string
+			Status json.Number
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
+			t.Fatal(err)
+		}
+		_, anchor, _ := strings.Cut(p.Type, "docs/API.md#")
+		sent[anchor] = p.Status.String()
+	}
+	if d := cmp.Diff(sent, explained); d != "" {
+		t.Errorf("docs/API.md explains otherwise (-sent +explained):\n%s", d)
+	}
+}
+
+func lines(t *testing.T, file string) func(func(string) bool) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.SplitSeq(string(text), "\n")
+}
+
+// A daemon is started on first use: making the handler is part of the wait.
+func BenchmarkNew(b *testing.B) {
+	for b.Loop() {
+		httpapi.New(&fixed{}, httpapi.Options{})
+	}
+}
