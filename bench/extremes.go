@@ -3,18 +3,26 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/retake-dev/retake/bench/grow"
 	"github.com/retake-dev/retake/bench/record"
 )
 
+// extremes are shapes that cost more than their number of files says. No bar is
+// held against them.
+func (b *bench) extremes(ctx context.Context) error {
+	if err := b.flat(ctx); err != nil {
+		return err
+	}
+	return b.large(ctx)
+}
+
 // flat is one directory with very many entries, of which one changes.
 func (b *bench) flat(ctx context.Context) error {
-	s := b.rec.Setup
-	plan := grow.Flat(s.Flat, s.Seed)
-	say("flat: writing %d files for each of %d tools", s.Flat, len(b.kits))
-	all, err := b.fields("flat", b.kits, func(ws string) error { return plan.Write(ctx, ws) })
+	plan := grow.Flat(b.size.flat, b.size.seed)
+	all, err := b.alike(ctx, "flat", plan)
 	if err != nil {
 		return err
 	}
@@ -22,36 +30,29 @@ func (b *bench) flat(ctx context.Context) error {
 		return err
 	}
 	for _, f := range all {
-		if err := f.renew(ctx); err != nil {
-			return err
-		}
 		if _, err := f.capture(ctx); err != nil {
 			return err
 		}
 	}
-	if err := again(ctx, all); err != nil {
+	if err := b.warm(ctx, all); err != nil {
 		return err
 	}
-	row := b.rec.Row(record.Flat, record.Millis, fmt.Sprintf("one directory of %d entries, one file edited", s.Flat))
-	for i := range s.Rounds {
-		at := uint64(i)
-		err := b.round(ctx, all, plan, plan.Random(1, at), at, nil, func(f *field, s saved) { row.Add(f.name, s.millis) })
-		if err != nil {
-			return err
+	row := b.row("h", record.Flat, record.Millis, "one directory of %d entries, one file edited", b.size.flat)
+	for i := range b.size.rounds {
+		for _, f := range turns(all, i) {
+			err := b.round(ctx, f, i, func(k int, w way) error {
+				at := uint64(roundsRandom+i) + uint64(k)*otherWay
+				s, err := f.after(ctx, w, plan.Random(1, at), at)
+				row.Add(w.name, s.millis)
+				return err
+			})
+			if err != nil {
+				return err
+			}
 		}
 	}
-	return b.clear("flat")
-}
-
-// large is one large file of which a page changes. Tools come one after the other,
-// so that one copy at a time fills the cache.
-func (b *bench) large(ctx context.Context) error {
-	for _, k := range b.kits {
-		say("large: %s", k.name)
-		if err := b.largeOf(ctx, k); err != nil {
-			return err
-		}
-		if err := b.clear("large"); err != nil {
+	for _, f := range all {
+		if err := f.end(); err != nil {
 			return err
 		}
 	}
@@ -60,70 +61,58 @@ func (b *bench) large(ctx context.Context) error {
 
 const largeName = "large.bin"
 
-func (b *bench) largeOf(ctx context.Context, k *kit) error {
-	s := b.rec.Setup
-	all, err := b.fields("large", []*kit{k}, func(ws string) error { return grow.Large(filepath.Join(ws, largeName), s.Large, s.Seed) })
+// large is one large file of which a page changes. Tools come one after the other,
+// so that one copy at a time fills the cache.
+func (b *bench) large(ctx context.Context) error {
+	all, err := b.alike(ctx, "large", grow.Flat(1, b.size.seed))
 	if err != nil {
 		return err
 	}
-	f := all[0]
-	if err := f.renew(ctx); err != nil {
-		return err
-	}
-	u, err := f.capture(ctx)
-	if err != nil {
-		return err
-	}
-	b.rec.Row(record.LargeFirst, record.Millis, fmt.Sprintf("first capture of one file of %d MiB", s.Large>>20)).Add(k.name, u.millis)
-	page := b.rec.Row(record.Large, record.Millis, "- one page of it changed")
-	grown := b.rec.Row(record.LargeStore, record.Bytes, "- the store grows by")
-	for i := range min(s.Rounds, 3) {
-		r, err := f.after(ctx, func(ws string) error { return grow.ChangePage(filepath.Join(ws, largeName), s.Seed, uint64(i)) })
-		if err != nil {
+	for _, f := range all {
+		if err := b.largeOf(ctx, f); err != nil {
 			return err
 		}
-		page.Add(k.name, r.millis)
-		grown.Add(k.name, float64(r.store))
+		if err := f.end(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// million is ours alone: the peers would take the rest of the day.
-func (b *bench) million(ctx context.Context) error {
-	s := b.rec.Setup
-	plan := grow.Project(s.Million, s.Seed)
-	say("million: writing %d files", s.Million)
-	all, err := b.fields("million", b.kits[:1], func(ws string) error { return plan.Write(ctx, ws) })
-	if err != nil {
-		return err
-	}
-	f := all[0]
-	if err := pause(ctx, settle); err != nil {
-		return err
-	}
-	if err := f.renew(ctx); err != nil {
+func (b *bench) largeOf(ctx context.Context, f *field) error {
+	say("large: %s", f.name)
+	file := filepath.Join(f.ws, largeName)
+	if err := grow.Large(file, b.size.large, b.size.seed); err != nil {
 		return err
 	}
 	u, err := f.capture(ctx)
 	if err != nil {
 		return err
 	}
-	b.rec.Row(record.Million, record.Millis, fmt.Sprintf("first capture of %d files", s.Million)).Add(f.name, u.millis)
-	addMemory(b.rec.Row(record.MillionMemory, record.Bytes, "- its memory"), f, u)
-	if err := again(ctx, all); err != nil {
-		return err
-	}
-	row := b.rec.Row(record.MillionSave, record.Millis, fmt.Sprintf("save of %d edited files of %d, random places", s.Edits, s.Million))
-	memory := b.rec.Row(record.MillionSaveMemory, record.Bytes, "- its memory")
-	for i := range s.Rounds {
-		at := uint64(roundsRandom + i)
-		err := b.round(ctx, all, plan, plan.Random(s.Edits, at), at, nil, func(f *field, s saved) {
-			row.Add(f.name, s.millis)
-			addMemory(memory, f, s.usage)
-		})
+	w := f.ways[len(f.ways)-1]
+	b.row("h", record.LargeFirst, record.Millis, "first capture of one file of %d MiB", b.size.large>>20).Add(w.name, u.millis)
+	page := b.row("h", record.Large, record.Millis, "- one page of it changed")
+	store := b.row("h", record.LargeStore, record.Bytes, "- the store grows by")
+	for i := range min(b.size.rounds, 3) {
+		way := w
+		way.ready = func([]string) error {
+			err := grow.ChangePage(file, b.size.seed, uint64(i))
+			if err == nil && w.ready != nil {
+				err = w.ready([]string{largeName})
+			}
+			return err
+		}
+		s, err := f.after(ctx, way, nil, 0)
 		if err != nil {
 			return err
 		}
+		page.Add(w.name, s.millis)
+		if f.store != "" {
+			store.Add(w.name, float64(s.store))
+		}
 	}
-	return b.clear("million")
+	if err := os.Remove(file); err != nil {
+		return fmt.Errorf("remove large file: %w", err)
+	}
+	return nil
 }

@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/retake-dev/retake/bench/grow"
@@ -15,122 +18,212 @@ import (
 // that are older than this are not read again.
 const settle = 3 * time.Second
 
-// field is one tool with a workspace and a store of its own.
+// field is one tool with a workspace and a store of its own, and the ways in which
+// it saves.
 type field struct {
-	*kit
 	b        *bench
+	name     string
 	ws, home string
+	plan     *grow.Plan
+	journal  string // files that were edited; "" when the workspace is not kept
+	begin    func(ctx context.Context) error
+	first    way
+	ways     []way
+	store    string // the directory that a save makes larger; "" when there is none
+	end      func() error
 }
 
-// fields gives each tool a workspace that plant fills.
-func (b *bench) fields(name string, kits []*kit, plant func(ws string) error) ([]*field, error) {
-	var out []*field
-	for _, k := range kits {
-		f := &field{kit: k, b: b, ws: filepath.Join(b.tmp, name, k.name, "ws"), home: filepath.Join(b.tmp, name, k.name, "home")}
-		if err := os.MkdirAll(f.ws, 0o755); err != nil {
-			return nil, fmt.Errorf("make workspace: %w", err)
-		}
-		if err := plant(f.ws); err != nil {
+// way is one way to save. What ready does is outside the clock.
+type way struct {
+	name  string
+	ready func(files []string) error
+	run   func(ctx context.Context) (usage, error)
+}
+
+// plant gives a tool a workspace of the plan: a kept one is mended, any other is
+// written. place makes the root of one that is no plain directory.
+func (b *bench) plant(ctx context.Context, shape, name string, plan *grow.Plan, place func(dir string) (string, error)) (*field, error) {
+	f := &field{b: b, name: name, plan: plan, home: filepath.Join(b.tmp, shape, name, "home")}
+	dir := filepath.Join(b.tmp, shape, name)
+	if b.keep != "" && place == nil {
+		dir = filepath.Join(b.keep, fmt.Sprintf("%s-%d-%d", shape, plan.Files(), b.size.seed), name)
+		f.journal = filepath.Join(dir, "edited")
+	}
+	f.ws = filepath.Join(dir, "ws")
+	b.closers = append(b.closers, func() error { return os.RemoveAll(filepath.Join(b.tmp, shape, name)) })
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make workspace: %w", err)
+	}
+	if place != nil {
+		var err error
+		if f.ws, err = place(dir); err != nil {
 			return nil, err
 		}
-		out = append(out, f)
+	}
+	if f.journal != "" {
+		if done, err := f.mend(); done || err != nil {
+			return f, err
+		}
+	}
+	say("%s: writing %d files for %s", shape, plan.Files(), name)
+	return f, f.write(ctx)
+}
+
+// mend takes a kept workspace back to what the plan says. One without a journal was
+// not written to its end.
+func (f *field) mend() (bool, error) {
+	text, err := os.ReadFile(f.journal)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, os.RemoveAll(f.ws)
+	}
+	if err != nil {
+		return false, fmt.Errorf("read journal: %w", err)
+	}
+	var files []int
+	for _, word := range strings.Fields(string(text)) {
+		i, err := strconv.Atoi(word)
+		if err != nil {
+			return false, fmt.Errorf("read journal: %w", err)
+		}
+		files = append(files, i)
+	}
+	if err := f.plan.Mend(f.ws, files); err != nil {
+		return false, err
+	}
+	return true, f.note(nil)
+}
+
+func (f *field) write(ctx context.Context) error {
+	if err := os.MkdirAll(f.ws, 0o755); err != nil {
+		return fmt.Errorf("make workspace: %w", err)
+	}
+	if err := f.plan.Write(ctx, f.ws); err != nil {
+		return err
+	}
+	return f.note(nil)
+}
+
+// note writes down what is about to be edited; nil begins a new journal.
+func (f *field) note(files []int) error {
+	if f.journal == "" {
+		return nil
+	}
+	mode := os.O_APPEND
+	if files == nil {
+		mode = os.O_TRUNC
+	}
+	out, err := os.OpenFile(f.journal, os.O_CREATE|os.O_WRONLY|mode, 0o644)
+	if err != nil {
+		return fmt.Errorf("write journal: %w", err)
+	}
+	for _, i := range files {
+		fmt.Fprintln(out, i)
+	}
+	return out.Close()
+}
+
+// edit changes files and answers their paths, relative and with slashes.
+func (f *field) edit(files []int, round uint64) ([]string, error) {
+	if err := f.note(files); err != nil {
+		return nil, err
+	}
+	if _, err := f.plan.Edit(f.ws, files, round); err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, i := range files {
+		out = append(out, f.plan.Path(i))
 	}
 	return out, nil
 }
 
-// clear removes what fields made.
-func (b *bench) clear(name string) error {
-	if err := os.RemoveAll(filepath.Join(b.tmp, name)); err != nil {
-		return fmt.Errorf("clean up: %w", err)
-	}
-	return nil
-}
-
-// renew gives the tool an empty store.
-func (f *field) renew(ctx context.Context) error {
+// capture measures the first capture into an empty store.
+func (f *field) capture(ctx context.Context) (usage, error) {
 	if err := os.RemoveAll(f.home); err != nil {
-		return fmt.Errorf("remove store: %w", err)
+		return usage{}, fmt.Errorf("remove store: %w", err)
 	}
 	if err := os.MkdirAll(f.home, 0o755); err != nil {
-		return fmt.Errorf("make store: %w", err)
+		return usage{}, fmt.Errorf("make store: %w", err)
 	}
-	_, err := f.b.steps(ctx, f.b.commands(f.kit, f.home, f.ws, f.prepare(f.home)))
-	return err
-}
-
-// capture measures the first capture.
-func (f *field) capture(ctx context.Context) (usage, error) {
+	if err := f.begin(ctx); err != nil {
+		return usage{}, err
+	}
 	writeBack()
-	return f.b.steps(ctx, f.b.commands(f.kit, f.home, f.ws, f.first(f.home, f.ws)))
+	return f.first.run(ctx)
 }
 
-// saved is what a save cost, and by how much it made things larger.
+// saved is what a save cost, and by how much it made the store larger.
 type saved struct {
 	usage
-	store, all int64
+	store int64
 }
 
 // after edits, and measures the save that follows.
-func (f *field) after(ctx context.Context, edit func(ws string) error) (saved, error) {
-	before, err := f.grown()
+func (f *field) after(ctx context.Context, w way, files []int, round uint64) (saved, error) {
+	before, err := sizeOf(f.store)
 	if err != nil {
 		return saved{}, err
 	}
 	writeBack()
-	if edit != nil {
-		if err := edit(f.ws); err != nil {
+	var changed []string
+	if len(files) > 0 {
+		if changed, err = f.edit(files, round); err != nil {
 			return saved{}, err
 		}
 	}
-	u, err := f.b.steps(ctx, f.saving())
+	if w.ready != nil {
+		if err := w.ready(changed); err != nil {
+			return saved{}, err
+		}
+	}
+	u, err := w.run(ctx)
 	if err != nil {
 		return saved{}, err
 	}
-	now, err := f.grown()
-	return saved{usage: u, store: now.store - before.store, all: now.all - before.all}, err
+	now, err := sizeOf(f.store)
+	return saved{usage: u, store: now - before}, err
 }
 
-func (f *field) saving() []command {
-	return f.b.commands(f.kit, f.home, f.ws, f.save(f.home, f.ws))
-}
-
-func (f *field) grown() (saved, error) {
-	var s saved
-	var err error
-	if s.store, err = sizeOf(f.store(f.home)); err == nil {
-		s.all, err = sizeOf(f.home)
-	}
-	return s, err
-}
-
+// sizeOf adds up the files below a directory; "" has none.
 func sizeOf(dir string) (int64, error) {
-	sum := int64(0)
-	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+	if dir == "" {
+		return 0, nil
+	}
+	sum, _, err := weighDir(dir)
+	return sum, err
+}
+
+// weighDir adds up and counts the files below a directory. What goes away
+// meanwhile does not count: a store may clean up.
+func weighDir(dir string) (sum int64, files int, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
 		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		if err == nil {
 			sum += info.Size()
+			files++
 		}
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("measure store: %w", err)
+		return 0, 0, fmt.Errorf("measure directory: %w", err)
 	}
-	return sum, nil
+	return sum, files, nil
 }
 
 // turns lets every tool be the first of some round.
-func turns(all []*field, round int) []*field {
-	n := round % len(all)
-	return append(append([]*field{}, all[n:]...), all[:n]...)
-}
-
-// editing answers an edit of a round, the same for every tool.
-func editing(p *grow.Plan, files []int, round uint64) func(ws string) error {
-	return func(ws string) error {
-		_, err := p.Edit(ws, files, round)
-		return err
+func turns[T any](all []T, round int) []T {
+	if len(all) == 0 {
+		return nil
 	}
+	n := round % len(all)
+	return append(append([]T{}, all[n:]...), all[:n]...)
 }

@@ -22,13 +22,22 @@ type command struct {
 }
 
 // steps runs processes one after the other, each from start to exit, and adds
-// their times up. Nobody looks at their screens.
+// their times up.
 func (b *bench) steps(ctx context.Context, all []command) (usage, error) {
 	var sum usage
 	scale := filepath.Join(b.tmp, "weight")
+	last := ""
 	for _, c := range all {
-		c.argv = append([]string{b.weigh, scale}, c.argv...)
-		if _, err := c.output(ctx); err != nil {
+		argv := []string{b.weigh, scale}
+		for _, a := range c.argv {
+			if a == "{}" {
+				a = last
+			}
+			argv = append(argv, a)
+		}
+		c.argv = argv
+		var err error
+		if last, err = c.output(ctx); err != nil {
 			return sum, err
 		}
 		text, err := os.ReadFile(scale)
@@ -50,6 +59,7 @@ func (c command) output(ctx context.Context) (string, error) {
 	var trouble bytes.Buffer
 	p := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
 	p.Dir, p.Env, p.Stderr = c.dir, c.env, &trouble
+	p.WaitDelay = 10 * time.Second // a process that goes on behind it must not hold our pipes
 	out, err := p.Output()
 	if err != nil {
 		return "", c.fault(err, trouble.Bytes())

@@ -1,120 +1,60 @@
 package main
 
 import (
+	"bufio"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
-	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/bench/grow"
 	"github.com/retake-dev/retake/bench/record"
-	"github.com/retake-dev/retake/internal/assemble"
-	"github.com/retake-dev/retake/internal/config"
+	"github.com/retake-dev/retake/bench/strace"
 	"github.com/retake-dev/retake/internal/fsx"
 )
 
-// inside is what one process that saves twice tells about itself: once after an
-// edit, and once with nothing changed and the store open.
-type inside struct {
-	Store     int64   `json:"store"`     // syncs of files and directories, by the edit's save
-	Workspace int64   `json:"workspace"` // write-backs of a whole file system
-	Closing   int64   `json:"closing"`   // syncs when the store is closed after that
-	Warm      float64 `json:"warm"`      // the second save, in ms
-}
-
-// syncs counts how often a save of ours waits for the disk: in process, through
-// the seam that the store and capture use, and from outside, where nothing can
-// pass by.
-func (b *bench) syncs(ctx context.Context, f *field, plan *grow.Plan) error {
-	n := b.rec.Setup.Edits
-	store := b.rec.Row(record.SyncsStore, record.Count, "fsyncs of the store for one save, in process")
-	closing := b.rec.Row(record.SyncsClose, record.Count, "fsyncs of the store when it is closed, in process")
-	tree := b.rec.Row(record.SyncsTree, record.Count, "write-backs of the workspace for one save, in process")
-	warm := b.rec.Row(record.WarmSave, record.Millis, "save with nothing changed, store open, in process")
-	for i := range b.rec.Setup.Rounds {
-		at := uint64(roundsSyncs + 2*i)
-		if err := editing(plan, plan.Random(n, at), at)(f.ws); err != nil {
-			return err
-		}
-		in, err := b.askInside(ctx, f)
-		if err != nil {
-			return err
-		}
-		store.Add(f.name, float64(in.Store))
-		closing.Add(f.name, float64(in.Closing))
-		tree.Add(f.name, float64(in.Workspace))
-		warm.Add(f.name, in.Warm)
-		if err := editing(plan, plan.Random(n, at+1), at+1)(f.ws); err != nil {
-			return err
-		}
-		if err := b.trace(ctx, f); err != nil {
-			return err
+// syncs counts how often a save of ours waits for the disk: from outside, where
+// nothing can pass by, and without strace through the seam that the store uses.
+func (b *bench) syncs(ctx context.Context, all []*field, plan *grow.Plan) error {
+	for _, f := range all {
+		switch f.name {
+		case record.Retake:
+			if err := b.traced(ctx, f, plan); err != nil {
+				return err
+			}
+		case record.Solo:
+			if err := b.counted(ctx, f, plan); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// askInside starts this program as a process of its own: its memory must not
-// become ours, or the kernel would count it to every process after it.
-func (b *bench) askInside(ctx context.Context, f *field) (inside, error) {
-	var in inside
-	self, err := os.Executable()
-	if err != nil {
-		return in, fmt.Errorf("find own program: %w", err)
-	}
-	out, err := b.commands(f.kit, f.home, f.ws, [][]string{{self, "-inside", f.ws}})[0].output(ctx)
-	if err != nil {
-		return in, err
-	}
-	if err := json.Unmarshal([]byte(out), &in); err != nil {
-		return in, fmt.Errorf("read counts: %w", err)
-	}
-	return in, nil
-}
-
-func saveInside(ctx context.Context, ws string) error {
-	conf, err := config.Read()
-	if err != nil {
+// counted reads the counters of a service in this process.
+func (b *bench) counted(ctx context.Context, f *field, plan *grow.Plan) error {
+	h := b.newHome(f.home, f.ws)
+	defer h.hangUp() //nolint:errcheck // was only counted
+	if err := h.opened(ctx)(nil); err != nil {
 		return err
 	}
-	settings, err := config.Load(conf.File)
-	if err != nil {
-		return err
+	store := b.row("a", record.SyncsStore, record.Count, "- those of the store")
+	tree := b.row("a", record.SyncsTree, record.Count, "write-backs of the workspace for one save")
+	for i := range b.size.rounds {
+		at := uint64(roundsTraced + i)
+		files, whole := fileSyncs(h.counter), h.counter.Ops()[wholeSync]
+		if _, err := f.after(ctx, way{run: h.call}, plan.Random(b.size.edits, at), at); err != nil {
+			return err
+		}
+		store.Add(record.Solo, float64(fileSyncs(h.counter)-files))
+		tree.Add(record.Solo, float64(h.counter.Ops()[wholeSync]-whole))
 	}
-	seam, counter := fsx.Counting(fsx.OS())
-	s, err := assemble.Solo(ctx, conf, settings, assemble.Options{FS: seam})
-	if err != nil {
-		return err
-	}
-	in, err := saveTwice(ctx, s, counter, ws)
-	open := fileSyncs(counter)
-	if cerr := s.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	in.Closing = fileSyncs(counter) - open
-	return json.NewEncoder(os.Stdout).Encode(in)
-}
-
-func saveTwice(ctx context.Context, s retake.Service, counter *fsx.Counter, dir string) (inside, error) {
-	var in inside
-	ws, err := s.Locate(ctx, dir)
-	if err != nil {
-		return in, err
-	}
-	files, trees := fileSyncs(counter), counter.Ops()[wholeSync]
-	if _, err := s.Save(ctx, retake.SaveRequest{Workspace: ws.ID}); err != nil {
-		return in, err
-	}
-	in.Store, in.Workspace = fileSyncs(counter)-files, counter.Ops()[wholeSync]-trees
-	began := time.Now()
-	_, err = s.Save(ctx, retake.SaveRequest{Workspace: ws.ID})
-	in.Warm = float64(time.Since(began).Microseconds()) / 1000
-	return in, err
+	return nil
 }
 
 // wholeSync is the operation of the seam that writes a whole file system back.
@@ -124,4 +64,92 @@ const wholeSync = "Dir.SyncFS"
 func fileSyncs(c *fsx.Counter) int64 {
 	ops := c.Ops()
 	return ops["Dir.Sync"] + ops["File.Sync"]
+}
+
+// traced looks at the daemon from outside while it saves.
+func (b *bench) traced(ctx context.Context, f *field, plan *grow.Plan) error {
+	if b.strace == "" {
+		b.miss(record.Strace, "not on the path; fsyncs of the daemon are not counted")
+		return nil
+	}
+	h := b.newHome(f.home, f.ws)
+	defer h.hangUp() //nolint:errcheck // the daemon is asked nothing more here
+	if err := h.dialed(ctx)(nil); err != nil {
+		return err
+	}
+	st, err := h.daemon(ctx)
+	if err != nil {
+		return err
+	}
+	sum := b.row("a", record.Syncs, record.Count, "fsyncs of one save, seen by strace")
+	store := b.row("a", record.SyncsStore, record.Count, "- those of the store")
+	tree := b.row("a", record.SyncsTree, record.Count, "write-backs of the workspace for one save")
+	wait := b.row("a", record.SyncsWait, record.Millis, "- waits of all these, added up")
+	for i := range b.size.rounds {
+		at := uint64(roundsTraced + i)
+		var got strace.Syncs
+		_, err := f.after(ctx, way{run: func(ctx context.Context) (u usage, err error) {
+			got, err = b.watch(ctx, st.About.PID, f.store, func() error { u, err = h.call(ctx); return err })
+			return u, err
+		}}, plan.Random(b.size.edits, at), at)
+		if errors.Is(err, errNoTrace) {
+			b.miss(record.Strace, "it cannot attach here; fsyncs of the daemon are not counted")
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		sum.Add(record.Retake, got.Store.Calls+got.Rest.Calls)
+		store.Add(record.Retake, got.Store.Calls)
+		tree.Add(record.Retake, got.Whole.Calls)
+		wait.Add(record.Retake, got.Store.Millis+got.Rest.Millis+got.Whole.Millis)
+	}
+	return nil
+}
+
+var errNoTrace = errors.New("strace does not attach")
+
+// watch attaches to a process, does something, and reads what that process waited
+// for on the disk meanwhile.
+func (b *bench) watch(ctx context.Context, pid int, store string, do func() error) (strace.Syncs, error) {
+	to := filepath.Join(b.tmp, "strace")
+	if err := os.RemoveAll(to); err != nil {
+		return strace.Syncs{}, fmt.Errorf("remove trace: %w", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p := exec.CommandContext(ctx, b.strace, "-f", "-y", "-T", "-o", to, "-e", "trace="+strace.Calls, "-p", strconv.Itoa(pid))
+	p.Env, p.WaitDelay = b.shell(), time.Second
+	p.Cancel = func() error { return p.Process.Signal(os.Interrupt) } // it lets the daemon go on by itself
+	talk, err := p.StderrPipe()
+	if err != nil {
+		return strace.Syncs{}, fmt.Errorf("attach: %w", err)
+	}
+	if err := p.Start(); err != nil {
+		return strace.Syncs{}, errNoTrace
+	}
+	lines := bufio.NewScanner(talk)
+	attached := false
+	for !attached && lines.Scan() {
+		attached = strings.Contains(lines.Text(), "attached")
+	}
+	if !attached {
+		_ = p.Wait() // it said why on the line that did not come
+		return strace.Syncs{}, errNoTrace
+	}
+	go func() {
+		for lines.Scan() { // nobody reads on, and the pipe must not fill
+		}
+	}()
+	err = do()
+	cancel()
+	_ = p.Wait() // it was interrupted
+	if err != nil {
+		return strace.Syncs{}, err
+	}
+	text, err := os.ReadFile(to)
+	if err != nil {
+		return strace.Syncs{}, fmt.Errorf("read trace: %w", err)
+	}
+	return strace.Read(string(text), store), nil
 }

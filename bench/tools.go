@@ -6,8 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/retake-dev/retake/bench/record"
 	"github.com/retake-dev/retake/internal/config"
@@ -19,18 +19,19 @@ const (
 	kopiaVersion = "0.23.1"
 )
 
-// bench is one run.
-type bench struct {
-	tmp    string
-	rec    *record.Record
-	kits   []*kit
-	retake string // our program
-	weigh  string // runs and weighs a process
-	strace string // "" when it is not there
+// abilities are what this build of retake can do.
+type abilities struct {
+	daemon    bool // a process beside the files
+	solo      bool // --solo does without it
+	ifChanged bool // save --if-changed
+	scan      bool // a setting that turns the tracker off
 }
 
+// trackerSetting turns the tracker off when it is "scan".
+const trackerSetting = "tracker"
+
 // findTools builds retake and looks for the peers. In a quick run none is built.
-func (b *bench) findTools(ctx context.Context, quick bool) error {
+func (b *bench) findTools(ctx context.Context) error {
 	for _, d := range []string{"home", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(b.tmp, d), 0o755); err != nil {
 			return fmt.Errorf("make directory: %w", err)
@@ -43,36 +44,82 @@ func (b *bench) findTools(ctx context.Context, quick bool) error {
 			return err
 		}
 	}
-	if err := b.join(ctx, retakeKit(b.retake), b.retake, "version"); err != nil {
+	if err := b.lookAtRetake(ctx); err != nil {
 		return err
 	}
-	if bin, err := b.findKopia(ctx, quick); err != nil {
-		b.miss("kopia", err.Error())
-	} else if err := b.join(ctx, kopiaKit(bin), bin, "--version"); err != nil {
+	b.strace, _ = exec.LookPath("strace") // "" is said where it is needed
+	return b.findPeers(ctx)
+}
+
+// lookAtRetake asks the program what it can do and how it is set.
+func (b *bench) lookAtRetake(ctx context.Context) error {
+	h := b.newHome(filepath.Join(b.tmp, "home", "retake"), b.tmp)
+	help, err := h.command("help", "--all").output(ctx)
+	if err != nil {
 		return err
 	}
-	if quick {
-		b.miss("restic", "left out of a quick run")
-	} else if err := b.joinIfThere(ctx, "restic", resticKit, "version"); err != nil {
+	save, err := h.command("save", "--help").output(ctx)
+	if err != nil {
 		return err
 	}
-	if err := b.joinIfThere(ctx, "git", gitKit, "--version"); err != nil {
+	b.can = abilities{daemon: strings.Contains(help, "\n  daemon"), solo: strings.Contains(help, "--solo"), ifChanged: strings.Contains(save, "--if-changed")}
+	var conf struct {
+		Settings []record.Setting `json:"settings"`
+	}
+	if err := h.ask(ctx, &conf, "config"); err != nil {
 		return err
 	}
-	var err error
-	if b.strace, err = exec.LookPath("strace"); err != nil {
-		b.miss("strace", "not on the path; fsyncs are counted in process only")
+	b.rec.Config = conf.Settings
+	b.can.scan = slices.ContainsFunc(conf.Settings, func(s record.Setting) bool { return s.Key == trackerSetting })
+	version, err := h.command("version").output(ctx)
+	if err != nil {
+		return err
 	}
+	version = firstLine(version, "retake")
+	say("retake: %s, %+v", version, b.can)
+	for _, t := range []record.Tool{
+		{Name: record.Retake, How: "a save in the daemon, tracked: the round trip of one call over its socket"},
+		{Name: record.Process, How: "retake save, from start to exit, the daemon is up"},
+		{Name: record.Scan, How: "the same with the tracker turned off: a save looks at every file"},
+		{Name: record.Solo, How: "retake save without a daemon, from start to exit: opens the store and looks at every file"},
+	} {
+		t.Version = version
+		b.rec.AddTool(t)
+	}
+	b.rec.AddTool(record.Tool{Name: record.Engine, Version: kopiaVersion,
+		How: "the library of kopia alone: writes the changed files and their directories' bytes, then packs, index and directory are synced as the store does; splitter, compressor and encryption of the store"})
 	return nil
 }
 
-func (b *bench) joinIfThere(ctx context.Context, name string, make func(string) *kit, ask string) error {
-	bin, err := exec.LookPath(name)
-	if err != nil {
-		b.miss(name, "not on the path")
-		return nil
+func (b *bench) findPeers(ctx context.Context) error {
+	if bin, err := b.findKopia(ctx); err != nil {
+		b.absent = append(b.absent, record.Missing{Name: record.Kopia, Why: err.Error()})
+	} else if err := b.join(ctx, kopiaKit(bin), bin, "--version"); err != nil {
+		return err
 	}
-	return b.join(ctx, make(bin), bin, ask)
+	for _, p := range []struct {
+		name, ask string
+		make      func(string) *kit
+	}{{record.Restic, "version", resticKit}, {record.Git, "--version", gitKit}, {record.Btrfs, "--version", btrfsKit}} {
+		bin, err := exec.LookPath(p.name)
+		why := ""
+		switch {
+		case err != nil:
+			why = "not on the path"
+		case b.quick && p.name != record.Git:
+			why = "left out of a quick run"
+		case p.name == record.Btrfs && os.Geteuid() != 0:
+			why = "only root can mount an image"
+		}
+		if why != "" {
+			b.absent = append(b.absent, record.Missing{Name: p.name, Why: why})
+			continue
+		}
+		if err := b.join(ctx, p.make(bin), bin, p.ask); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (b *bench) join(ctx context.Context, k *kit, bin, ask string) error {
@@ -80,27 +127,27 @@ func (b *bench) join(ctx context.Context, k *kit, bin, ask string) error {
 	if err != nil {
 		return err
 	}
-	line, _, _ := strings.Cut(out, "\n")
-	line, _, _ = strings.Cut(line, " build:")
-	line, _, _ = strings.Cut(line, " compiled with")
-	for _, word := range []string{k.name, "version"} {
-		line = strings.TrimSpace(strings.TrimPrefix(line, word))
-	}
-	k.version = line
+	version := firstLine(out, k.name)
 	b.kits = append(b.kits, k)
-	b.rec.Tools = append(b.rec.Tools, record.Tool{Name: k.name, Version: k.version, How: k.how})
-	say("%s: %s", k.name, k.version)
+	b.rec.AddTool(record.Tool{Name: k.name, Version: version, How: k.how})
+	say("%s: %s", k.name, version)
 	return nil
 }
 
-func (b *bench) miss(name, why string) {
-	say("%s is not there: %s", name, why)
-	b.rec.Missing = append(b.rec.Missing, record.Missing{Name: name, Why: why})
+// firstLine is a version without the name of the program and of its compiler.
+func firstLine(text, name string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	line, _, _ = strings.Cut(line, " build:")
+	line, _, _ = strings.Cut(line, " compiled with")
+	for _, word := range []string{name, "-progs", "version"} {
+		line = strings.TrimSpace(strings.TrimPrefix(line, word))
+	}
+	return line
 }
 
 // findKopia takes the one that was built before, then one on the path of the right
 // version, and builds one otherwise. A quick run takes what is there.
-func (b *bench) findKopia(ctx context.Context, quick bool) (string, error) {
+func (b *bench) findKopia(ctx context.Context) (string, error) {
 	conf, err := config.Read()
 	if err != nil || conf.Home == "" {
 		return "", fmt.Errorf("no home directory to keep it in")
@@ -112,11 +159,11 @@ func (b *bench) findKopia(ctx context.Context, quick bool) (string, error) {
 	onPath, perr := exec.LookPath("kopia")
 	if perr == nil {
 		out, err := command{argv: []string{onPath, "--version"}, env: b.shell(), dir: b.tmp}.output(ctx)
-		if quick || err == nil && strings.Contains(out, kopiaVersion) {
+		if b.quick || err == nil && strings.Contains(out, kopiaVersion) {
 			return onPath, nil
 		}
 	}
-	if quick {
+	if b.quick {
 		return "", fmt.Errorf("not on the path, and a quick run builds no peer")
 	}
 	err = b.buildKopia(ctx, kept)
@@ -156,11 +203,4 @@ func (b *bench) buildKopia(ctx context.Context, to string) error {
 func goRun(ctx context.Context, dir string, args ...string) error {
 	_, err := command{argv: append([]string{"go"}, args...), dir: dir}.output(ctx)
 	return err
-}
-
-var began = time.Now()
-
-// say tells whoever waits what goes on, and since when.
-func say(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "bench: %4.0f s  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Random chooses n different text files of the whole tree, others in each round.
@@ -22,26 +23,41 @@ func (p *Plan) Random(n int, round uint64) []int {
 	return out
 }
 
-// Together chooses n text files of one directory of src: the one with the most
-// files, and other files of it in each round as far as there are others.
-func (p *Plan) Together(n int, round uint64) []int {
-	count := make([]int, len(p.dirs))
-	best := int32(0)
-	for _, d := range p.home {
-		count[d]++
-		if int(d) < p.src && count[d] > count[best] {
-			best = d
-		}
+// sharedDirs is how many directories the files of one Shared edit lie in.
+const sharedDirs = 8
+
+// Shared chooses n text files of the same few directories of src: those with the
+// most files, and other files of them in each round.
+func (p *Plan) Shared(n int, round uint64) []int {
+	hot := map[int32]bool{}
+	for _, d := range p.fullest() {
+		hot[d] = true
 	}
 	var all []int
 	for i, d := range p.home {
-		if d == best && p.isText(i) {
+		if hot[d] && p.isText(i) {
 			all = append(all, i)
 		}
 	}
 	r := rand.New(rand.NewPCG(p.seed+round, 6))
 	r.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
 	return all[:min(n, len(all))]
+}
+
+// fullest are the directories of src with the most files.
+func (p *Plan) fullest() []int32 {
+	count := make([]int, p.src)
+	for _, d := range p.home {
+		if int(d) < p.src {
+			count[d]++
+		}
+	}
+	dirs := make([]int32, p.src)
+	for i := range dirs {
+		dirs[i] = int32(i)
+	}
+	slices.SortStableFunc(dirs, func(a, b int32) int { return count[b] - count[a] })
+	return dirs[:min(sharedDirs, len(dirs))]
 }
 
 // Edit writes files anew with one line more, as an editor does, and answers their

@@ -28,6 +28,8 @@ const (
 	medianSize = 2048
 	sigma      = 1.82
 	maxSize    = 64 << 20
+	smallSize  = 300 // a million files must fit a small disk, and be written soon
+	smallSigma = 0.8
 	flatSize   = 512
 )
 
@@ -50,10 +52,17 @@ type Plan struct {
 }
 
 // Project plans files in files/10 directories: some in src, most below node_modules.
-func Project(files int, seed uint64) *Plan {
+func Project(files int, seed uint64) *Plan { return project(files, seed, lognormal) }
+
+// Small plans a project whose files are small.
+func Small(files int, seed uint64) *Plan {
+	return project(files, seed, func(r *rand.Rand) int { return int(smallSize * math.Exp(smallSigma*r.NormFloat64())) })
+}
+
+func project(files int, seed uint64, sized func(*rand.Rand) int) *Plan {
 	r := rand.New(rand.NewPCG(seed, 1))
 	total := max(files/filesPerDir, 8)
-	p := &Plan{seed: seed, src: max(int(float64(total)*srcDirShare), 2), sized: lognormal}
+	p := &Plan{seed: seed, src: max(int(float64(total)*srcDirShare), 2), sized: sized}
 	p.growBelow(r, "src", 0, p.src)
 	packages := max(int(float64(total)*packageShare), 2)
 	for i := range packages {
@@ -149,22 +158,46 @@ func (p *Plan) Write(ctx context.Context, root string) error {
 		}
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	workers := runtime.NumCPU()
+	workers := 2 * runtime.NumCPU()
+	share := (len(p.home) + workers - 1) / workers
 	for w := range workers {
-		g.Go(func() error { return p.writeEvery(ctx, root, w, workers) })
+		g.Go(func() error { return p.writeRange(ctx, root, w*share, min((w+1)*share, len(p.home))) })
 	}
 	return g.Wait()
 }
 
-func (p *Plan) writeEvery(ctx context.Context, root string, from, step int) error {
+func (p *Plan) writeRange(ctx context.Context, root string, from, to int) error {
 	var buf []byte
-	for i := from; i < len(p.home); i += step {
+	for i := from; i < to; i++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		buf = p.fill(i, buf)
-		if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(p.Path(i))), buf, 0o644); err != nil {
-			return fmt.Errorf("write file: %w", err)
+		var err error
+		if buf, err = p.write(root, i, buf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Plan) write(root string, i int, buf []byte) ([]byte, error) {
+	buf = p.fill(i, buf)
+	if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(p.Path(i))), buf, 0o644); err != nil {
+		return buf, fmt.Errorf("write file: %w", err)
+	}
+	return buf, nil
+}
+
+// Mend writes files as they were before any edit.
+func (p *Plan) Mend(root string, files []int) error {
+	var buf []byte
+	for _, i := range files {
+		if i < 0 || i >= len(p.home) {
+			return fmt.Errorf("mend file: there is no file %d", i)
+		}
+		var err error
+		if buf, err = p.write(root, i, buf); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -133,7 +133,7 @@ func TestEditsChangeWhatTheySay(t *testing.T) {
 	t.Parallel()
 	p := grow.Project(3000, 1)
 	root := write(t, p)
-	for round, choose := range []func(int, uint64) []int{p.Random, p.Together} {
+	for round, choose := range []func(int, uint64) []int{p.Random, p.Shared} {
 		files := choose(10, uint64(round))
 		if len(files) != 10 {
 			t.Fatalf("round %d chose %d files", round, len(files))
@@ -161,11 +161,41 @@ func TestEditsChangeWhatTheySay(t *testing.T) {
 			t.Errorf("not edited: %d files", len(before))
 		}
 	}
-	first := filepath.Dir(p.Path(p.Together(10, 1)[0]))
-	for _, i := range p.Together(10, 2) {
-		if d := filepath.Dir(p.Path(i)); d != first || !strings.HasPrefix(d, "src") {
-			t.Errorf("%s is not in %s", p.Path(i), first)
+	dirs := map[string]bool{}
+	for round := range uint64(20) {
+		for _, i := range p.Shared(10, round) {
+			d := filepath.Dir(p.Path(i))
+			dirs[d] = true
+			if !strings.HasPrefix(d, "src") {
+				t.Errorf("%s is not in src", p.Path(i))
+			}
 		}
+	}
+	if len(dirs) != 8 {
+		t.Errorf("shared edits lie in %d directories, want 8", len(dirs))
+	}
+}
+
+func TestMendUndoesEdits(t *testing.T) {
+	t.Parallel()
+	p := grow.Small(300, 1)
+	root := write(t, p)
+	before := digest(t, root)
+	files := p.Random(10, 1)
+	if _, err := p.Edit(root, files, 1); err != nil {
+		t.Fatal(err)
+	}
+	if digest(t, root) == before {
+		t.Fatal("the edit changed nothing")
+	}
+	if err := p.Mend(root, files); err != nil {
+		t.Fatal(err)
+	}
+	if digest(t, root) != before {
+		t.Error("the tree is not as it was")
+	}
+	if err := p.Mend(root, []int{300}); err == nil {
+		t.Error("a file that is not there was mended")
 	}
 }
 

@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -11,46 +12,42 @@ import (
 // grid is a table of text whose first line is the head.
 type grid [][]string
 
-// compared holds the rows in which a peer took part, alone the others.
-func (r *Record) split() (compared, alone []*Row) {
-	for _, w := range r.Rows {
-		n := 0
-		for _, p := range r.Peers() {
-			n += len(w.Samples[p])
-		}
-		if n > 0 {
-			compared = append(compared, w)
-		} else {
-			alone = append(alone, w)
+// order is how tools stand side by side.
+var order = []string{Retake, Process, Scan, Solo, Engine, Git, Kopia, Restic, Btrfs}
+
+// columns are the tools that have a sample in one of the rows.
+func columns(rows []*Row) []string {
+	var out []string
+	for _, t := range order {
+		if slices.ContainsFunc(rows, func(w *Row) bool { return len(w.Samples[t]) > 0 }) {
+			out = append(out, t)
 		}
 	}
-	return compared, alone
+	return out
 }
 
-func (r *Record) comparedGrid(rows []*Row) grid {
-	head := []string{"", Subject}
-	for _, p := range r.Peers() {
-		head = append(head, p, Subject+"/"+p)
+func (r *Record) rowsOf(l Letter) []*Row {
+	var out []*Row
+	for _, w := range r.Rows {
+		if w.Scenario == l {
+			out = append(out, w)
+		}
 	}
-	g := grid{head}
+	return out
+}
+
+// gridOf has a column for every tool of the scenario: the median, and the spread
+// behind it.
+func (r *Record) gridOf(l Letter) grid {
+	rows := r.rowsOf(l)
+	cols := columns(rows)
+	g := grid{append([]string{""}, cols...)}
 	for _, w := range rows {
-		line := []string{w.label(), w.cell(Subject)}
-		for _, p := range r.Peers() {
-			ratio := "-"
-			if v, ok := w.Ratio(p); ok {
-				ratio = significant(v) + "×"
-			}
-			line = append(line, w.cell(p), ratio)
+		line := []string{w.label()}
+		for _, t := range cols {
+			line = append(line, w.cell(t))
 		}
 		g = append(g, line)
-	}
-	return g
-}
-
-func (r *Record) aloneGrid(rows []*Row) grid {
-	g := grid{{"", Subject, "samples"}}
-	for _, w := range rows {
-		g = append(g, []string{w.label(), w.cell(Subject), strconv.Itoa(len(w.Samples[Subject]))})
 	}
 	return g
 }
@@ -62,13 +59,21 @@ func (w *Row) label() string {
 	return w.Title
 }
 
+// cell is the median with the smallest and the largest sample.
 func (w *Row) cell(tool string) string {
-	v, ok := w.Median(tool)
+	s := w.Samples[tool]
+	v, ok := Median(s)
 	if !ok {
 		return "-"
 	}
-	return show(v, w.Unit)
+	low, high := slices.Min(s), slices.Max(s)
+	if low == high {
+		return show(v, w.Unit)
+	}
+	return fmt.Sprintf("%s (%s – %s)", show(v, w.Unit), bare(low, w.Unit), bare(high, w.Unit))
 }
+
+func bare(v float64, u Unit) string { return strings.TrimSuffix(show(v, u), " ms") }
 
 func show(v float64, u Unit) string {
 	switch u {
@@ -76,10 +81,10 @@ func show(v float64, u Unit) string {
 		return significant(v) + " ms"
 	case Bytes:
 		return size(v)
-	case Count:
-		return significant(v)
+	case Percent:
+		return significant(v) + " %"
 	default:
-		return significant(v) + " " + string(u)
+		return significant(v)
 	}
 }
 
@@ -109,17 +114,18 @@ func size(v float64) string {
 
 // Table writes the record for a terminal.
 func (r *Record) Table(w io.Writer) {
-	compared, alone := r.split()
-	if len(compared) > 0 {
-		fmt.Fprintln(w, "medians; the ratio is retake's median to that of the peer, below 1 retake is less")
-		r.comparedGrid(compared).plain(w)
-		fmt.Fprintln(w)
-	}
-	if len(alone) > 0 {
-		r.aloneGrid(alone).plain(w)
-	}
-	for _, m := range r.Missing {
-		fmt.Fprintf(w, "not there: %s: %s\n", m.Name, m.Why)
+	fmt.Fprintln(w, "medians (smallest – largest)")
+	for _, s := range r.Scenarios {
+		fmt.Fprintf(w, "\n%s  %s\n", s.Letter, s.Title)
+		if len(r.rowsOf(s.Letter)) > 0 {
+			r.gridOf(s.Letter).plain(w)
+		}
+		for _, f := range s.Facts {
+			fmt.Fprintln(w, "   "+f)
+		}
+		for _, m := range s.Missing {
+			fmt.Fprintf(w, "   not there: %s: %s\n", m.Name, m.Why)
+		}
 	}
 }
 

@@ -9,6 +9,9 @@ import (
 	"strings"
 )
 
+// Calls is what strace must be told to look at.
+const Calls = "fsync,fdatasync,syncfs,sync_file_range,sync"
+
 // Syncs are the calls of one process, by what they make durable.
 type Syncs struct {
 	Store Sum // files and directories of the store

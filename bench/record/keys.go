@@ -1,0 +1,81 @@
+package record
+
+// Key names a row or a curve, so that a later run can be laid beside this one.
+type Key string
+
+// Names under which samples stand.
+const (
+	Retake  = "retake"  // in the daemon, tracked: the round trip of one call
+	Process = "process" // retake save, the whole process, the daemon is up
+	Scan    = "scan"    // in the daemon, with the tracker turned off
+	Solo    = "solo"    // retake --solo save, the whole process
+	Engine  = "engine"  // the engine bare
+	Git     = "git"
+	Kopia   = "kopia"
+	Restic  = "restic"
+	Btrfs   = "btrfs"
+)
+
+// Rows.
+const (
+	Shared      Key = "save.shared"
+	Random      Key = "save.random"
+	SharedStore Key = "save.shared.store"
+	RandomStore Key = "save.random.store"
+	SaveMemory  Key = "save.memory"
+	Syncs       Key = "syncs"
+	SyncsStore  Key = "syncs.store"
+	SyncsTree   Key = "syncs.workspace"
+	SyncsWait   Key = "syncs.wait"
+
+	Same       Key = "same"
+	SameKept   Key = "same.recorded"
+	StatusLine Key = "status.line"
+	StartOnly  Key = "start"
+
+	SmallFirst  Key = "small.first"
+	BigFirst    Key = "big.first"
+	SmallShared Key = "small.shared"
+	BigShared   Key = "big.shared"
+	SmallRandom Key = "small.random"
+	BigRandom   Key = "big.random"
+	SmallWake   Key = "small.wake"
+	BigWake     Key = "big.wake"
+	BigMemory   Key = "big.memory"
+	BigPeak     Key = "big.peak"
+	BigLater    Key = "big.memory.later"
+	BigIdle     Key = "big.idle"
+
+	First       Key = "first"
+	FirstMemory Key = "first.memory"
+	FirstStore  Key = "first.store"
+
+	LineEarly  Key = "line.early"
+	LineLate   Key = "line.late"
+	LineGrowth Key = "line.growth"
+	LineFreed  Key = "line.freed"
+	LineSweep  Key = "line.sweep"
+	LineLog    Key = "line.log"
+
+	TaxOn      Key = "tax.on"
+	TaxOff     Key = "tax.off"
+	ReadEvents Key = "read.events"
+	ReadKept   Key = "read.recorded"
+	ReadRounds Key = "read.rounds"
+
+	Flat       Key = "flat"
+	LargeFirst Key = "large.first"
+	Large      Key = "large"
+	LargeStore Key = "large.store"
+)
+
+// Curves over the checkpoints of one line.
+const (
+	LineSave   Key = "line.save"
+	LineTail   Key = "line.save.p95"
+	LineStore  Key = "line.store"
+	LineFiles  Key = "line.files"
+	LineOpen   Key = "line.open"
+	LineMemory Key = "line.memory"
+	LinePaid   Key = "line.payload"
+)
