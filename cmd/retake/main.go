@@ -35,13 +35,18 @@ func Main() int {
 		return retake.AsError(err).Exit()
 	}
 	return cli.Run(ctx, os.Args[1:], cli.Deps{
-		Open: func(ctx context.Context) (retake.Service, error) {
-			return assemble.Solo(ctx, conf, settings, assemble.Options{OneShot: true})
+		Open: func(ctx context.Context, solo bool) (retake.Service, error) {
+			if solo {
+				return assemble.Lone(ctx, conf, settings)
+			}
+			return assemble.Local(ctx, conf, settings, version)
 		},
+		Begun:    func() bool { return assemble.Begun(conf) },
+		Daemon:   keeper{conf, settings},
 		Settings: settings,
 		In:       os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTTY: conf.InTTY, OutTTY: conf.OutTTY, ErrTTY: conf.ErrTTY,
-		Width: conf.Width, Color: conf.Color, ASCII: conf.ASCII,
+		Width: conf.Width, Color: conf.Color, ASCII: conf.ASCII, Solo: conf.Solo,
 		Dir: conf.Dir, Home: conf.Home, Clock: clock.Wall, Version: version,
 	})
 }

@@ -70,9 +70,20 @@ func Solo(ctx context.Context, c config.Config, s *config.Settings, o Options) (
 		Policy: s.Policy, Floor: s.Floor, Wait: waitForWriter, Sole: o.Sole,
 	}
 	if o.Sole {
-		parts.Tracker = track.New(o.Track)
+		parts.Tracker = tracker(s, o.Track)
 	}
 	return service.New(parts), nil
+}
+
+// tracker is what the harness asks for, else what the user's settings do.
+func tracker(s *config.Settings, o track.Options) *track.Tracker {
+	if o == (track.Options{}) {
+		o.Only, o.TrustOthers = s.Tracker()
+	}
+	if o.Only == retake.TrackingScan {
+		return nil
+	}
+	return track.New(o)
 }
 
 const catalogName = "catalog.db"

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,7 +21,7 @@ func (c *bare) run(cmd *cobra.Command, _ []string) error {
 		return (&logCmd{face: c.face}).show(ctx, s, ws)
 	}
 	// A directory that is not there is a mistake, not a place outside.
-	if s == nil || !retake.IsKind(err, retake.NotFound) || errors.Is(err, fs.ErrNotExist) {
+	if s == nil || !retake.IsKind(err, retake.NotFound) || missing(c.workdir()) {
 		return err
 	}
 	all, err := s.Workspaces(ctx)
@@ -33,6 +34,11 @@ func (c *bare) run(cmd *cobra.Command, _ []string) error {
 		}
 		return l.path(c.workdir()) + " is not in a protected workspace. These are:\n\n" + renderWorkspaces(l, all)
 	})
+}
+
+func missing(dir string) bool {
+	_, err := filepath.EvalSymlinks(dir)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // firstRun is what a person reads before anything is protected.

@@ -14,7 +14,9 @@ import (
 
 // Deps is all that the face touches.
 type Deps struct {
-	Open     func(context.Context) (retake.Service, error) // called at most once, on first use
+	Open     func(ctx context.Context, solo bool) (retake.Service, error) // called at most once, on first use
+	Begun    func() bool                                                  // whether anything was ever protected here
+	Daemon   Daemon
 	Settings Settings
 
 	In                    io.Reader
@@ -23,6 +25,7 @@ type Deps struct {
 	Width                 int  // columns of the terminal
 	Color                 bool // what the environment asks for; flags go before it
 	ASCII                 bool
+	Solo                  bool
 
 	Dir     string // the working directory
 	Home    string // shown as ~

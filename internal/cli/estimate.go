@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -13,6 +14,16 @@ import (
 type estimateAnswer struct {
 	V int `json:"v"`
 	retake.Estimate
+}
+
+// MarshalJSON puts the number before the fields: an estimate writes itself, and
+// would leave it out.
+func (a estimateAnswer) MarshalJSON() ([]byte, error) {
+	b, err := json.Marshal(a.Estimate)
+	if err != nil {
+		return nil, err
+	}
+	return append(fmt.Appendf(nil, `{"v":%d,`, a.V), b[1:]...), nil
 }
 
 func (f *face) estimateCommand() *cobra.Command {

@@ -92,6 +92,7 @@ var (
 	RenderProgress   = renderProgress
 	RenderStatusLine = renderStatusLine
 	RenderStatus     = renderStatus
+	RenderDaemon     = renderDaemon
 	RenderWorkspaces = renderWorkspaces
 	RenderSaved      = renderSaved
 	RenderLooked     = renderLooked

@@ -23,6 +23,7 @@ type face struct {
 	colored  bool
 	plain    bool // --no-color
 	asciiOut bool
+	solo     bool // --solo
 
 	service retake.Service
 	started bool // the arguments made sense
@@ -50,7 +51,7 @@ func (f *face) talk() look { return f.lookFor(f.ErrTTY) }
 // open gives the service; the first call opens it.
 func (f *face) open(ctx context.Context) (retake.Service, error) {
 	if f.service == nil {
-		s, err := f.Open(ctx)
+		s, err := f.Open(ctx, f.alone())
 		if err != nil {
 			return nil, err
 		}
@@ -58,6 +59,9 @@ func (f *face) open(ctx context.Context) (retake.Service, error) {
 	}
 	return f.service, nil
 }
+
+// alone reports whether this process does the work itself, without a daemon.
+func (f *face) alone() bool { return f.solo || f.Solo }
 
 func (f *face) close() error {
 	if f.service == nil {

@@ -17,7 +17,7 @@ type helpCmd struct {
 
 func (f *face) helpCommand(root *cobra.Command) *cobra.Command {
 	c := &helpCmd{face: f, root: root}
-	cmd := &cobra.Command{Use: "help [COMMAND]", Short: "how to use it", Args: between(0, 1), RunE: c.run}
+	cmd := &cobra.Command{Use: "help [COMMAND]", Short: "how to use it", Args: between(0, 2), RunE: c.run}
 	cmd.Flags().BoolVar(&c.all, "all", false, "every command")
 	cmd.Flags().BoolVar(&c.agent, "agent", false, "everything, in a form for programs")
 	return cmd
@@ -75,8 +75,25 @@ func (f *face) commandHelp(cmd *cobra.Command) {
 	if len(cmd.Aliases) > 0 {
 		fmt.Fprintf(f.Out, "  also: %s\n", strings.Join(cmd.Aliases, ", "))
 	}
+	for i, sub := range visible(cmd) {
+		if i == 0 {
+			fmt.Fprintf(f.Out, "\n%s\n", l.dim("Commands"))
+		}
+		fmt.Fprintf(f.Out, "  %s  %s\n", screen.Pad(sub.Use, 24), sub.Short)
+	}
 	if flags := cmd.LocalNonPersistentFlags().FlagUsages(); flags != "" {
 		fmt.Fprintf(f.Out, "\n%s\n%s", l.dim("Flags"), flags)
 	}
 	fmt.Fprintf(f.Out, "\n%s\n%s", l.dim("Flags of every command"), cmd.Root().PersistentFlags().FlagUsages())
+}
+
+// visible are the commands below one that people may type.
+func visible(cmd *cobra.Command) []*cobra.Command {
+	var out []*cobra.Command
+	for _, sub := range cmd.Commands() {
+		if !sub.Hidden {
+			out = append(out, sub)
+		}
+	}
+	return out
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -55,15 +57,20 @@ type manualFlag struct {
 func manual(root *cobra.Command) handbook {
 	h := handbook{V: 1, Flags: flagsOf(root.PersistentFlags()), Exits: exitCodes}
 	h.Commands = append(h.Commands, manualPage{Name: "retake", Usage: "retake", Does: root.Short})
-	for _, cmd := range root.Commands() {
-		if cmd.Hidden {
-			continue
+	for _, cmd := range visible(root) {
+		h.Commands = append(h.Commands, page(cmd))
+		for _, sub := range visible(cmd) {
+			h.Commands = append(h.Commands, page(sub))
 		}
-		h.Commands = append(h.Commands, manualPage{
-			Name: cmd.Name(), Usage: useLine(cmd), Does: cmd.Short, Aliases: cmd.Aliases, Flags: flagsOf(cmd.LocalNonPersistentFlags()),
-		})
 	}
 	return h
+}
+
+func page(cmd *cobra.Command) manualPage {
+	return manualPage{
+		Name: strings.TrimPrefix(cmd.CommandPath(), "retake "), Usage: useLine(cmd), Does: cmd.Short,
+		Aliases: cmd.Aliases, Flags: flagsOf(cmd.LocalNonPersistentFlags()),
+	}
 }
 
 func flagsOf(set *pflag.FlagSet) []manualFlag {

@@ -216,7 +216,7 @@ func TestSavedTellsThatTimeRanOut(t *testing.T) {
 	t.Parallel()
 	part := retake.Checkpoint{Number: 3, Time: at(10, 0), Intent: "big", Coverage: retake.Cover([]retake.Gap{{Path: "a", Reason: retake.ReasonBudget}, {Path: "b", Reason: retake.ReasonBudget}, {Path: "c", Reason: retake.ReasonBudget}, {Path: "d", Reason: retake.ReasonBudget}})}
 	whole := retake.Checkpoint{Number: 4, Time: at(10, 1), Trigger: retake.TriggerComplete, Changed: retake.Counts{Added: 4}, Files: 4, Coverage: retake.Cover(nil)}
-	got := cli.RenderSaved(cli.NewLook(80, now, false, false), retake.SaveResult{Checkpoint: whole, Partial: &part, Created: true})
+	got := cli.RenderSaved(cli.NewLook(80, now, false, false), retake.SaveResult{Checkpoint: whole, Partial: &part, Created: true, Recorded: true})
 	same(t, got,
 		"✔ 3  10:00  big",
 		"  partial, no files · 0 B new",

@@ -27,6 +27,7 @@ func (f *face) root() *cobra.Command {
 	p.BoolVar(&f.json, "json", false, "answer as one JSON value")
 	p.BoolVar(&f.noInput, "no-input", false, "never ask")
 	p.BoolVarP(&f.yes, "yes", "y", false, "answer yes to what has no danger")
+	p.BoolVar(&f.solo, "solo", false, "do the work in this process, without the daemon")
 	p.BoolVar(&f.asciiOut, "ascii", false, "draw with ASCII only")
 	p.BoolVar(&f.colored, "color", false, "use colors")
 	p.BoolVar(&f.plain, "no-color", false, "use no colors")
@@ -53,7 +54,7 @@ func (f *face) shelves() []shelf {
 		{"Look", true, []*cobra.Command{f.logCommand(), f.showCommand(), f.diffCommand(), f.lsCommand(), f.catCommand(), f.statusCommand()}},
 		{"Keep", true, []*cobra.Command{f.pinCommand(), f.unpinCommand(), f.forgetCommand(), f.spaceCommand()}},
 		{"Workspaces", false, []*cobra.Command{f.workspacesCommand(), f.estimateCommand(), f.deinitCommand(), f.configCommand()}},
-		{"Care", false, []*cobra.Command{f.doctorCommand(), f.scrubCommand(), f.rebuildCommand(), f.versionCommand()}},
+		{"Care", false, []*cobra.Command{f.doctorCommand(), f.scrubCommand(), f.rebuildCommand(), f.daemonCommand(), f.versionCommand()}},
 	}
 }
 

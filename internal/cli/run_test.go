@@ -24,6 +24,10 @@ type person struct {
 	home  string // of the person
 	data  string
 	opens int
+
+	daemon cli.Daemon
+	wrap   func(retake.Service) retake.Service // what stands before the service
+	solo   bool                                // the last service was asked for in this process
 }
 
 func newPerson(t *testing.T) *person {
@@ -62,11 +66,16 @@ func (p *person) run(ctx context.Context, answers string, args ...string) said {
 	}
 	var out, talk bytes.Buffer
 	code := cli.Run(ctx, args, cli.Deps{
-		Open: func(ctx context.Context) (retake.Service, error) {
+		Open: func(ctx context.Context, solo bool) (retake.Service, error) {
 			p.opens++
-			return assemble.Solo(ctx, config.Config{Data: filepath.Join(p.data, "data"), Home: p.home, Boot: "this run"}, set, assemble.Options{Clock: p.clock})
+			p.solo = solo
+			s, err := assemble.Solo(ctx, config.Config{Data: filepath.Join(p.data, "data"), Home: p.home, Boot: "this run"}, set, assemble.Options{Clock: p.clock})
+			if err != nil || p.wrap == nil {
+				return s, err
+			}
+			return p.wrap(s), nil
 		},
-		Settings: set, In: strings.NewReader(answers), Out: &out, Err: &talk,
+		Daemon: p.daemon, Settings: set, In: strings.NewReader(answers), Out: &out, Err: &talk,
 		InTTY: true, OutTTY: true, ErrTTY: true, Width: 80, Color: true,
 		Dir: p.dir, Home: p.home, Clock: p.clock, Version: "test",
 	})

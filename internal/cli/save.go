@@ -13,8 +13,9 @@ import (
 
 type saveCmd struct {
 	*face
-	pin    string
-	budget time.Duration
+	pin       string
+	budget    time.Duration
+	ifChanged bool
 }
 
 type saveAnswer struct {
@@ -30,6 +31,7 @@ func (f *face) saveCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&c.pin, "pin", "", "keep it under `NAME`")
 	cmd.Flags().DurationVar(&c.budget, "budget", 0, "seal what was reached after `DURATION`, then the rest")
+	cmd.Flags().BoolVar(&c.ifChanged, "if-changed", false, "add no moment when no file changed")
 	return cmd
 }
 
@@ -43,16 +45,27 @@ func (c *saveCmd) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	p := c.progress("capture")
-	req := retake.SaveRequest{Workspace: ws.ID, Trigger: retake.TriggerManual, Pin: c.pin, Budget: c.budget, Progress: p.tell()}
+	req := retake.SaveRequest{Workspace: ws.ID, Trigger: retake.TriggerManual, Pin: c.pin, Budget: c.budget, IfChanged: c.ifChanged, Progress: p.tell()}
 	if len(args) == 1 {
 		req.Intent = args[0]
 	}
 	res, err := s.Save(ctx, req)
 	p.done()
 	if err != nil {
-		return err
+		return c.carriedOn(err)
 	}
 	return c.saved(res)
+}
+
+// carriedOn tells who does not wait any more that the daemon does: it finishes a
+// save that has begun.
+func (f *face) carriedOn(err error) error {
+	if f.alone() || !retake.IsKind(err, retake.Canceled) {
+		return err
+	}
+	e := *retake.AsError(err)
+	e.Safe, e.Hint = "The daemon goes on with it; the moments before are whole.", "see whether it is there: retake log"
+	return &e
 }
 
 func (f *face) saved(res retake.SaveResult) error {
@@ -64,6 +77,9 @@ func (f *face) saved(res retake.SaveResult) error {
 }
 
 func renderSaved(l look, res retake.SaveResult) string {
+	if !res.Recorded {
+		return fmt.Sprintf("nothing changed since %d\n", res.Checkpoint.Number)
+	}
 	var b strings.Builder
 	if p := res.Partial; p != nil {
 		b.WriteString(renderSealed(l, *p))

@@ -37,7 +37,11 @@ func (f *face) statusCommand() *cobra.Command {
 }
 
 // statusLine reads no file of the workspace: a prompt must not wait.
+// Where nothing was ever protected it starts nothing either.
 func (f *face) statusLine(cmd *cobra.Command) error {
+	if f.Begun != nil && !f.Begun() {
+		return nil
+	}
 	s, ws, err := f.here(cmd.Context())
 	if s != nil && retake.IsKind(err, retake.NotFound) {
 		return nil

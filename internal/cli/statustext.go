@@ -34,7 +34,11 @@ func renderStatus(l look, st retake.Status) string {
 	}
 	b.WriteString("\n")
 	if st.Tracking.Mode != "" {
-		say(none, "tracking", screen.Escape(string(st.Tracking.Mode)))
+		sign, text, below := trackingRow(l, rowSigns{yes: yes, no: l.red(l.g.No), none: none}, st.Tracking)
+		say(sign, "tracking", text)
+		for _, line := range below {
+			fmt.Fprintf(&b, "%s%s\n", strings.Repeat(" ", 15+room), line)
+		}
 	}
 	say(levelSign(mind, yes, st.Protection), "level", levelText(st.Protection))
 	say(roomSign(mind, yes, st.Store), "store", l.facts(screen.Bytes(st.Store.Bytes), "disk "+screen.Bytes(st.Store.Free)+" free, floor "+screen.Bytes(st.Store.Floor)))

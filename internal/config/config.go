@@ -19,14 +19,22 @@ type Config struct {
 	Data   string // store, catalog, indexes and locks
 	File   string // the user's settings
 	Home   string
-	Boot   string // identity of this run of the machine; "" when it cannot be told
-	Dir    string // working directory
-	Color  bool
-	ASCII  bool
-	Width  int
-	InTTY  bool
-	OutTTY bool
-	ErrTTY bool
+	Root   string // RETAKE_HOME, absolute; "" when it is not set
+	Run    string // directory of the daemon's socket; see MakeRun and CheckRun
+	Socket string
+	// Runtime is XDG_RUNTIME_DIR: where a service manager of the user would be.
+	Runtime string
+	Units   string // directory of the user's units of that manager
+	Listen  int    // sockets that a service manager hands over
+	Solo    bool   // RETAKE_SOLO: no daemon
+	Boot    string // identity of this run of the machine; "" when it cannot be told
+	Dir     string // working directory
+	Color   bool
+	ASCII   bool
+	Width   int
+	InTTY   bool
+	OutTTY  bool
+	ErrTTY  bool
 }
 
 // Read reads the environment.
@@ -40,6 +48,8 @@ func Read() (Config, error) {
 	if err := c.places(); err != nil {
 		return c, err
 	}
+	c.sockets()
+	c.Listen, c.Solo = given(), wish("RETAKE_SOLO")
 	c.Boot = bootID()
 	c.InTTY, c.OutTTY, c.ErrTTY = isTerminal(os.Stdin), isTerminal(os.Stdout), isTerminal(os.Stderr)
 	c.Width = terminalWidth()
@@ -50,6 +60,9 @@ func Read() (Config, error) {
 	return c, nil
 }
 
+// unitsBelow is where systemd looks for units of a user, below the configuration.
+const unitsBelow = "systemd/user"
+
 // places follows RETAKE_HOME, else the XDG directories.
 func (c *Config) places() error {
 	if h := os.Getenv("RETAKE_HOME"); h != "" {
@@ -57,7 +70,10 @@ func (c *Config) places() error {
 		if err != nil {
 			return fmt.Errorf("find RETAKE_HOME: %w", err)
 		}
-		c.Data, c.File = filepath.Join(abs, "data"), filepath.Join(abs, "config.json")
+		c.Root, c.Data, c.File = abs, filepath.Join(abs, "data"), filepath.Join(abs, "config.json")
+		if conf, err := xdg("XDG_CONFIG_HOME", c.Home, ".config"); err == nil {
+			c.Units = filepath.Join(conf, unitsBelow)
+		}
 		return nil
 	}
 	data, err := xdg("XDG_DATA_HOME", c.Home, ".local/share")
@@ -69,6 +85,7 @@ func (c *Config) places() error {
 		return err
 	}
 	c.Data, c.File = filepath.Join(data, "retake"), filepath.Join(conf, "retake", "config.json")
+	c.Units = filepath.Join(conf, unitsBelow)
 	return nil
 }
 

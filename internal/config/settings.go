@@ -11,43 +11,82 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/retake-dev/retake"
 )
 
 // Settings is the user's file: keys and values, and the same keys for one
-// workspace under "WORKSPACE-ID.key", which go before.
+// workspace under "WORKSPACE-ID.key", which go before. A process that lives for
+// long sees a change of the file at the next question.
 type Settings struct {
 	path   string
-	values map[string]string
+	mu     sync.Mutex
+	values map[string]string // guarded by mu
+	seen   fs.FileInfo       // guarded by mu; the file as it was read, nil when there was none
 }
 
 // keys are all there is. A default of "" for a size is no limit.
 var keys = []struct{ key, def, help string }{
+	{"daemon-cgroup", "leave", "leave: the daemon goes from the control group of its starter, unless that limits it; stay: only within what is the user's"},
+	{"daemon-idle", "4h", "how long a daemon stays that nobody asks; 0 is for ever"},
 	{"exclude", "", "patterns that are never captured, in git's form, separated by commas"},
 	{"floor", "", "bytes that stay free on the store's disk; default: 5 % of it, at most 10GB"},
 	{"gitignore", "false", "leave out what git ignores"},
 	{"max-new-file", "", "leave out new files over this size"},
+	{"tracker", "auto", "what tells the daemon of changes: auto, fanotify, inotify, or scan to look at every file at each save"},
+	{"trust-unseen", "true", "a process whose memory we may not look into has no file of a workspace mapped; false: look at every file while there is one"},
 }
 
 // Load reads the file; a missing one is empty.
 func Load(path string) (*Settings, error) {
-	s := &Settings{path: path, values: map[string]string{}}
-	b, err := os.ReadFile(path)
+	s := &Settings{path: path}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s, s.read()
+}
+
+// read reads the file again. The caller holds mu.
+func (s *Settings) read() error {
+	seen, err := os.Stat(s.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read settings: %w", err)
+	}
+	b, err := os.ReadFile(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
+		s.values, s.seen = map[string]string{}, nil
+		return nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read settings: %w", err)
+		return fmt.Errorf("read settings: %w", err)
 	}
-	if err := json.Unmarshal(b, &s.values); err != nil {
-		return nil, &retake.Error{Kind: retake.Invalid, What: "the settings in " + path + " cannot be read", Hint: "mend or remove the file", Err: err}
+	values := map[string]string{}
+	if err := json.Unmarshal(b, &values); err != nil {
+		return &retake.Error{Kind: retake.Invalid, What: "the settings in " + s.path + " cannot be read", Hint: "mend or remove the file", Err: err}
 	}
-	return s, nil
+	s.values, s.seen = values, seen
+	return nil
+}
+
+// refresh follows a file that somebody changed. One that cannot be read now
+// changes nothing: the command line, which reads it first, says so. The caller
+// holds mu.
+func (s *Settings) refresh() {
+	now, err := os.Stat(s.path)
+	if err != nil {
+		now = nil
+	}
+	if now == nil && s.seen == nil || now != nil && s.seen != nil && os.SameFile(now, s.seen) && now.ModTime().Equal(s.seen.ModTime()) && now.Size() == s.seen.Size() {
+		return
+	}
+	_ = s.read() // what was known stands
 }
 
 // List answers every key with its value, and those of single workspaces.
 func (s *Settings) List() []retake.Setting {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var out []retake.Setting
 	for _, k := range keys {
 		e := retake.Setting{Key: k.key, Value: k.def, Default: k.def, From: "default", Help: k.help}
@@ -70,10 +109,7 @@ func (s *Settings) Value(key string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if v, ok := s.values[key]; ok {
-		return v, nil
-	}
-	return def, nil
+	return s.first(def, key), nil
 }
 
 func known(key string) (base, def string, err error) {
@@ -102,12 +138,25 @@ func (s *Settings) Set(key, value string) error {
 	switch base {
 	case "floor", "max-new-file":
 		_, err = ParseSize(value)
-	case "gitignore":
+	case "gitignore", "trust-unseen":
 		_, err = strconv.ParseBool(value)
+	case "tracker":
+		if !slices.Contains(trackers, value) {
+			err = errors.New("it is one of " + strings.Join(trackers, ", "))
+		}
+	case "daemon-idle":
+		_, err = parseIdle(value)
+	case "daemon-cgroup":
+		if value != "stay" && value != "leave" {
+			err = errors.New("it is stay or leave")
+		}
 	}
 	if err != nil {
 		return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q does not fit %s", value, key), Safe: "Nothing was changed.", Err: err}
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refresh() // another process may have set another key
 	s.values[key] = value
 	return s.write()
 }
@@ -117,10 +166,14 @@ func (s *Settings) Unset(key string) error {
 	if _, _, err := known(key); err != nil {
 		return err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refresh()
 	delete(s.values, key)
 	return s.write()
 }
 
+// write writes all values. The caller holds mu.
 func (s *Settings) write() error {
 	b, err := json.MarshalIndent(s.values, "", "  ")
 	if err != nil {
@@ -136,6 +189,7 @@ func (s *Settings) write() error {
 	if err := os.Rename(tmp, s.path); err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}
+	s.seen, _ = os.Stat(s.path) // unknown is read again
 	return nil
 }
 
@@ -153,26 +207,76 @@ func (s *Settings) Policy(ws retake.WorkspaceID) retake.Policy {
 }
 
 func (s *Settings) of(ws retake.WorkspaceID, key string) string {
-	if v, ok := s.values[string(ws)+"."+key]; ok {
-		return v
+	_, def, _ := known(key) // a key of our own
+	return s.first(def, string(ws)+"."+key, key)
+}
+
+// first answers the value of the first key that has one.
+func (s *Settings) first(def string, keys ...string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refresh()
+	for _, k := range keys {
+		if v, ok := s.values[k]; ok {
+			return v
+		}
 	}
-	v, _ := s.Value(key) // a key of our own
-	return v
+	return def
 }
 
 const (
 	defaultFloor = 10e9
 	floorShare   = 20 // 5 % of a small disk
+	defaultIdle  = 4 * time.Hour
 )
 
 // Floor is how many bytes must stay free on a disk of that size.
 func (s *Settings) Floor(total int64) int64 {
-	if v := s.values["floor"]; v != "" {
+	if v, _ := s.Value("floor"); v != "" { // a key of our own
 		if n, err := ParseSize(v); err == nil {
 			return n
 		}
 	}
 	return min(int64(defaultFloor), total/floorShare)
+}
+
+// Idle is how long a daemon stays that nobody asks; 0 is for ever.
+func (s *Settings) Idle() time.Duration {
+	v, _ := s.Value("daemon-idle") // a key of our own
+	d, err := parseIdle(v)
+	if err != nil { // Set looked, but a hand may have written the file
+		return defaultIdle
+	}
+	return d
+}
+
+func parseIdle(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err == nil && d < 0 {
+		err = fmt.Errorf("%q is before now", s)
+	}
+	return d, err
+}
+
+// LeavesCgroup reports whether the daemon may leave control groups that are not
+// the user's own.
+func (s *Settings) LeavesCgroup() bool {
+	v, _ := s.Value("daemon-cgroup") // a key of our own
+	return v == "leave"
+}
+
+var trackers = []string{"auto", string(retake.TrackingFanotify), string(retake.TrackingInotify), string(retake.TrackingScan)}
+
+// Tracker is what tells of changes, "" for the best that works, and whether processes
+// that cannot be looked into are trusted.
+func (s *Settings) Tracker() (mode retake.TrackingMode, trust bool) {
+	v, _ := s.Value("tracker")      // a key of our own
+	t, _ := s.Value("trust-unseen") // a key of our own
+	trust, err := strconv.ParseBool(t)
+	if v == "auto" || !slices.Contains(trackers, v) { // Set looked, but a hand may have written the file
+		v = ""
+	}
+	return retake.TrackingMode(v), trust && err == nil
 }
 
 // ParseSize reads 500, 20KB, 10MB, 5GB and 1TB, in thousands.

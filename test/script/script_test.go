@@ -35,7 +35,12 @@ func run(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "build program: %v\n%s", err, out)
 		return 1
 	}
-	return m.Run()
+	code := m.Run()
+	if left := leftBehind(); len(left) > 0 {
+		fmt.Fprintf(os.Stderr, "daemons are left behind: %v\n", left)
+		return 1
+	}
+	return code
 }
 
 // buildFlags repeats how this test was built, so that the program is the same.
@@ -56,12 +61,25 @@ func buildFlags() []string {
 	return flags
 }
 
+// TestScripts runs the pages as people use the program, with a daemon that the
+// first command starts.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	runPages(t, false)
+}
+
+// TestScriptsSolo runs the same pages without a daemon.
+func TestScriptsSolo(t *testing.T) {
+	t.Parallel()
+	runPages(t, true)
+}
+
+func runPages(t *testing.T, solo bool) {
+	t.Helper()
 	testscript.Run(t, testscript.Params{
 		Dir:                 ".",
-		Setup:               setup,
-		Condition:           condition,
+		Setup:               func(e *testscript.Env) error { return setup(e, solo) },
+		Condition:           func(name string) (bool, error) { return condition(name, solo) },
 		Cmds:                commands,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -70,7 +88,7 @@ func TestScripts(t *testing.T) {
 
 // setup gives each page a home of its own, outside its workspaces. The floor is
 // low, so that a small disk is no reason to fail.
-func setup(e *testscript.Env) error {
+func setup(e *testscript.Env, solo bool) error {
 	home := filepath.Join(e.WorkDir, "home")
 	user := filepath.Join(e.WorkDir, "user")
 	for _, d := range []string{home, user} {
@@ -84,11 +102,28 @@ func setup(e *testscript.Env) error {
 	} {
 		e.Setenv(k, v)
 	}
+	if solo {
+		e.Setenv("RETAKE_SOLO", "1")
+	}
+	e.Defer(func() { stopDaemon(e.T(), home) })
 	return os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"floor":"1KB"}`), 0o600)
 }
 
-// condition knows [device]: whether we may make device nodes.
-func condition(name string) (bool, error) {
+// stopDaemon ends what a page started.
+func stopDaemon(t testscript.T, home string) {
+	cmd := exec.Command(program, "daemon", "stop")
+	cmd.Env = []string{"RETAKE_HOME=" + home, "HOME=" + home}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatal(fmt.Sprintf("stop daemon of %s: %v: %s", home, err, out))
+	}
+}
+
+// condition knows [device]: whether we may make device nodes, and [solo]: whether
+// the pages run without a daemon.
+func condition(name string, solo bool) (bool, error) {
+	if name == "solo" {
+		return solo, nil
+	}
 	if name != "device" {
 		return false, fmt.Errorf("unknown condition %q", name)
 	}
@@ -109,6 +144,8 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 		ts.Check(makeDevice(ts.MkAbs(args[0])))
 	},
 	"damage": damage,
+	"keep":   keepJSON,
+	"gone":   waitGone,
 }
 
 // retake ARGS… runs the program and wants it to end well.

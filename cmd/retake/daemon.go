@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/assemble"
+	"github.com/retake-dev/retake/internal/cli"
+	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/config"
+	"github.com/retake-dev/retake/internal/daemon"
+	"github.com/retake-dev/retake/internal/proc"
+)
+
+// keeper looks after the daemon for the command line. Finding out which build
+// this is waits until somebody wants to know.
+type keeper struct {
+	conf     config.Config
+	settings *config.Settings
+}
+
+func (k keeper) hand() *daemon.Hand { return daemon.Reach(k.conf, version) }
+
+func (k keeper) Start(ctx context.Context) (cli.DaemonState, error) {
+	if !proc.CanDetach {
+		return cli.DaemonState{}, &retake.Error{Kind: retake.Invalid, What: "there is no daemon on this system: every command does its own work"}
+	}
+	if err := k.hand().Succeed(ctx); err != nil {
+		return cli.DaemonState{}, err
+	}
+	if err := k.hand().Revive(ctx); err != nil {
+		return cli.DaemonState{}, err
+	}
+	st, _, err := k.Status(ctx)
+	return st, err
+}
+
+func (k keeper) Stop(ctx context.Context) (int, error) { return k.hand().Stop(ctx) }
+
+func (k keeper) Status(ctx context.Context) (cli.DaemonState, bool, error) {
+	st, ok, err := k.hand().State(ctx)
+	return cli.DaemonState(st), ok, err
+}
+
+func (k keeper) Units() []cli.DaemonUnit { return units(k.hand().Units()) }
+
+func (k keeper) Install(ctx context.Context, now bool) ([]cli.DaemonUnit, error) {
+	u, err := k.hand().Install(ctx, now)
+	return units(u), err
+}
+
+func units(us []daemon.Unit) []cli.DaemonUnit {
+	var out []cli.DaemonUnit
+	for _, u := range us {
+		out = append(out, cli.DaemonUnit(u))
+	}
+	return out
+}
+
+// Run is the daemon. That another one lives is no trouble: the starter is told,
+// and asks that one.
+func (k keeper) Run(ctx context.Context, starter int) error {
+	err := daemon.Run(ctx, daemon.Options{
+		Conf: k.conf, Settings: k.settings, Version: version, Clock: clock.Wall,
+		Open: func(ctx context.Context) (retake.Service, error) {
+			return assemble.Solo(ctx, k.conf, k.settings, assemble.Options{Sole: true})
+		},
+		Say: proc.ToStarter(starter).Say,
+		Settle: func() string {
+			proc.Settle()
+			return proc.LeaveCgroup(k.settings.LeavesCgroup())
+		},
+	})
+	if errors.Is(err, daemon.ErrAlive) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+// Daemon is the process that answers, as `retake daemon` looks after it.
+type Daemon interface {
+	Start(ctx context.Context) (DaemonState, error)
+	Stop(ctx context.Context) (pid int, err error) // 0: there was none
+	Status(ctx context.Context) (st DaemonState, running bool, err error)
+	Units() []DaemonUnit
+	Install(ctx context.Context, now bool) ([]DaemonUnit, error)
+	Run(ctx context.Context, starter int) error // is the daemon; starter is where to say that it is ready
+}
+
+// DaemonState is what a daemon tells about itself.
+type DaemonState struct {
+	About     retake.About `json:"about"`
+	Exe       string       `json:"exe"`
+	Socket    string       `json:"socket"`
+	Log       string       `json:"log"`
+	Activated bool         `json:"activated"`
+	IdleSince time.Time    `json:"idle_since"`
+	InFlight  int64        `json:"in_flight"`
+	Group     string       `json:"group,omitempty"`
+}
+
+// DaemonUnit is one file for the service manager of the user.
+type DaemonUnit struct {
+	Path string `json:"path"`
+	Text string `json:"text"`
+}
+
+type daemonAnswer struct {
+	V       int  `json:"v"`
+	Running bool `json:"running"`
+	*DaemonState
+}
+
+type stopAnswer struct {
+	V       int  `json:"v"`
+	Stopped bool `json:"stopped"`
+	PID     int  `json:"pid,omitempty"`
+}
+
+type installAnswer struct {
+	V     int          `json:"v"`
+	Units []DaemonUnit `json:"units"`
+}
+
+func (f *face) daemonCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "daemon", Short: "the process that answers: start, stop, status, install",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return usage(helpHint(cmd), "There is no command daemon %s.", args[0])
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.commandHelp(cmd)
+			return nil
+		},
+	}
+	cmd.AddCommand(f.daemonStart(), f.daemonStop(), f.daemonStatus(), f.daemonInstall(), f.daemonRun())
+	return cmd
+}
+
+func (f *face) daemonStart() *cobra.Command {
+	return &cobra.Command{
+		Use: "start", Short: "start it, if it is not there", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			st, err := f.Daemon.Start(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return f.emit(daemonAnswer{1, true, &st}, func(l look) string {
+				return fmt.Sprintf("%s The daemon runs: process %d.\n", l.green(l.g.Yes), st.About.PID)
+			})
+		},
+	}
+}
+
+func (f *face) daemonStop() *cobra.Command {
+	return &cobra.Command{
+		Use: "stop", Short: "let it finish its work and leave", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			pid, err := f.Daemon.Stop(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return f.emit(stopAnswer{1, pid != 0, pid}, func(l look) string {
+				if pid == 0 {
+					return "No daemon runs.\n"
+				}
+				return fmt.Sprintf("%s The daemon has left: process %d.\n", l.green(l.g.Yes), pid)
+			})
+		},
+	}
+}
+
+func (f *face) daemonStatus() *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "whether it runs, since when, and where", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			st, running, err := f.Daemon.Status(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if !running {
+				return f.emit(daemonAnswer{1, false, nil}, func(look) string {
+					return "No daemon runs. The next command that needs one starts it.\n"
+				})
+			}
+			return f.emit(daemonAnswer{1, true, &st}, func(l look) string { return renderDaemon(l, st) })
+		},
+	}
+}
+
+func renderDaemon(l look, st DaemonState) string {
+	var b strings.Builder
+	room := max(screen.Width(l.g.Point), 1)
+	say := func(sign, name, text string) {
+		fmt.Fprintf(&b, "%s %s%s\n", sign, screen.Pad(name, 10), text)
+	}
+	none := strings.Repeat(" ", room)
+	work := "nothing to do since " + l.clock(st.IdleSince)
+	if st.InFlight > 0 {
+		work = number(st.InFlight, "request", "requests") + " in flight"
+	}
+	by := ""
+	if st.Activated {
+		by = "started by the service manager"
+	}
+	say(l.green(l.g.Point), "running", l.facts("since "+l.clock(st.About.Started), fmt.Sprintf("process %d", st.About.PID), "version "+screen.Escape(st.About.Version), by))
+	say(none, "work", work)
+	say(none, "store", l.path(st.About.Home))
+	say(none, "socket", l.path(st.Socket))
+	say(none, "log", l.path(st.Log))
+	if st.Group != "" {
+		indent := strings.Repeat(" ", room+11)
+		say(l.yellow(screen.Pad("!", room)), "group", "it stays in the control group of its starter, and ends with it")
+		for why := range strings.SplitSeq(st.Group, "; ") {
+			fmt.Fprintf(&b, "%s%s\n", indent, l.dim(screen.Escape(why)))
+		}
+		for _, hint := range []string{"let systemd start it: retake daemon install", "let it leave: retake config daemon-cgroup leave"} {
+			fmt.Fprintf(&b, "%s%s\n", indent, l.hintLine(hint))
+		}
+	}
+	return b.String()
+}
+
+func (f *face) daemonInstall() *cobra.Command {
+	var onlyPrint, now bool
+	cmd := &cobra.Command{
+		Use: "install", Short: "write units, so that systemd starts it on first use", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if onlyPrint {
+				units := f.Daemon.Units()
+				return f.emit(installAnswer{1, units}, func(look) string { return printUnits(units) })
+			}
+			units, err := f.Daemon.Install(cmd.Context(), now)
+			if err != nil {
+				return err
+			}
+			return f.emit(installAnswer{1, units}, func(l look) string { return renderInstalled(l, units, now) })
+		},
+	}
+	cmd.Flags().BoolVar(&onlyPrint, "print", false, "print the units, and write nothing")
+	cmd.Flags().BoolVar(&now, "now", false, "also let systemd read and enable them")
+	return cmd
+}
+
+func printUnits(units []DaemonUnit) string {
+	var parts []string
+	for _, u := range units {
+		parts = append(parts, "# "+screen.Escape(u.Path)+"\n"+u.Text)
+	}
+	return strings.Join(parts, "\n")
+}
+
+func renderInstalled(l look, units []DaemonUnit, now bool) string {
+	var b strings.Builder
+	for _, u := range units {
+		fmt.Fprintf(&b, "%s wrote %s\n", l.green(l.g.Yes), l.path(u.Path))
+	}
+	if now {
+		fmt.Fprintf(&b, "%s systemd listens, and starts the daemon on first use\n", l.green(l.g.Yes))
+		return b.String()
+	}
+	fmt.Fprintf(&b, "\nTo use them:\n  retake daemon stop && systemctl --user daemon-reload\n  systemctl --user enable --now %s\n", screen.Escape(filepath.Base(units[0].Path)))
+	return b.String()
+}
+
+// daemonRun is the daemon itself; people start it by using it.
+func (f *face) daemonRun() *cobra.Command {
+	var starter int
+	cmd := &cobra.Command{
+		Use: "run", Short: "be the daemon", Hidden: true, Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.Daemon.Run(cmd.Context(), starter) },
+	}
+	cmd.Flags().IntVar(&starter, "starter", 0, "descriptor on which to say that it is ready")
+	return cmd
+}

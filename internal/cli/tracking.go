@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+// trackingRow is what the status says about how changes are known: a sign, a
+// line, and lines below it.
+func trackingRow(l look, signs rowSigns, t retake.Tracking) (sign, text string, below []string) {
+	if t.Check != nil && len(t.Check.Missed) > 0 {
+		return trackingMissed(l, signs, t)
+	}
+	sign = signs.yes
+	mode := screen.Escape(string(t.Mode))
+	if t.Mode == retake.TrackingScan {
+		sign, mode = signs.none, "scan, every save looks at every file"
+	}
+	told, doubts, checked := "", "", ""
+	if t.Events > 0 {
+		told = number(t.Events, "change", "changes") + " told"
+	}
+	if t.Doubts > 0 {
+		doubts = number(t.Doubts, "doubt", "doubts")
+	}
+	if t.Check != nil {
+		checked = fmt.Sprintf("checked %s, %s", l.clock(t.Check.At), files(t.Check.Files))
+	}
+	if t.Why != "" {
+		below = append(below, l.dim(screen.Escape(t.Why)))
+	}
+	return sign, l.facts(mode, told, doubts, checked), below
+}
+
+// trackingMissed is loud: a change that nobody told of is a change that a save
+// could have missed.
+func trackingMissed(l look, signs rowSigns, t retake.Tracking) (sign, text string, below []string) {
+	n := int64(len(t.Check.Missed))
+	text = l.red(fmt.Sprintf("%s MISSED %s at %s", strings.ToUpper(screen.Escape(string(t.Mode))), files(n), l.clock(t.Check.At)))
+	for _, p := range t.Check.Missed[:min(missedShown, len(t.Check.Missed))] {
+		below = append(below, screen.Escape(p))
+	}
+	if more := n - missedShown; more > 0 {
+		below = append(below, screen.Count(more)+" more, all in --json")
+	}
+	below = append(below, "the next save looks at every file; tell us about it")
+	if t.Why != "" {
+		below = append(below, l.dim(screen.Escape(t.Why)))
+	}
+	return signs.no, text, below
+}
+
+const missedShown = 5
+
+// rowSigns are the signs before a row, of one width.
+type rowSigns struct{ yes, no, none string }

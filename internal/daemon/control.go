@@ -1,0 +1,58 @@
+package daemon
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+)
+
+// routes are the API, and what is said about the daemon itself. The latter never
+// waits for the service and keeps nobody here.
+func (d *daemon) routes(svc http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/v1/", d.calls.through(d.Clock, d.rooted(svc)))
+	mux.HandleFunc("GET /daemon/state", func(w http.ResponseWriter, _ *http.Request) {
+		d.tell(w, http.StatusOK)
+	})
+	mux.HandleFunc("POST /daemon/stop", d.stop)
+	return mux
+}
+
+// rooted hangs up when the data directory is gone, and listens no more: the
+// asker finds nobody, and starts a daemon on what is there now.
+func (d *daemon) rooted(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if d.uprooted() {
+			d.goAway("the data directory is gone")
+			_ = d.sock.Close() // once is enough
+			panic(http.ErrAbortHandler)
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// stop is asked of one process: who answers now may be the next one already.
+func (d *daemon) stop(w http.ResponseWriter, r *http.Request) {
+	if r.FormValue("pid") != strconv.Itoa(d.about.PID) {
+		d.tell(w, http.StatusConflict)
+		return
+	}
+	d.tell(w, http.StatusAccepted)
+	d.goAway("asked to stop")
+}
+
+func (d *daemon) tell(w http.ResponseWriter, status int) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Connection", "close")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(d.state()) // the asker may be gone
+}
+
+func (d *daemon) state() State {
+	d.calls.mu.Lock()
+	defer d.calls.mu.Unlock()
+	return State{
+		About: d.about, Exe: d.exe, Socket: d.sock.path, Log: logPath(d.Conf), Activated: d.sock.given,
+		IdleSince: d.calls.since, InFlight: d.calls.n, Group: d.group,
+	}
+}

@@ -1,0 +1,148 @@
+package proc
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// groupName is the control group of a daemon.
+const groupName = UnitPrefix + "-daemon"
+
+// LeaveCgroup moves this process out of the control groups by which its starter may
+// be ended, so that it is not ended too. It goes to a place that the user was given;
+// elsewhere only with anywhere, and never from a group that limits us. Hierarchies
+// that only measure and limit are not left at all. It answers why it stays where it
+// is, or "".
+func LeaveCgroup(anywhere bool) string {
+	return groups{root: "/", pid: os.Getpid(), uid: os.Getuid()}.leave(anywhere)
+}
+
+// managing are the hierarchies that programs end as a whole.
+var managing = []string{"unified", "name=systemd"}
+
+// groups is the view of one process; root is "/" but in tests.
+type groups struct {
+	root     string
+	pid, uid int
+}
+
+// membership is one hierarchy and where in it the process is.
+type membership struct{ name, mount, group string }
+
+func (g groups) leave(anywhere bool) string {
+	all, err := g.memberships()
+	if err != nil {
+		return "the control groups cannot be read: " + err.Error()
+	}
+	var stays []string
+	for _, m := range all {
+		if why := g.move(m, anywhere); why != "" {
+			stays = append(stays, fmt.Sprintf("%s %s: %s", m.name, m.group, why))
+		}
+	}
+	return strings.Join(stays, "; ")
+}
+
+// move leaves one hierarchy. Who is at its root, or moved before, has nothing to leave.
+func (g groups) move(m membership, anywhere bool) string {
+	if m.group == "/" || strings.HasPrefix(path.Base(m.group), UnitPrefix) || !slices.Contains(managing, m.name) {
+		return ""
+	}
+	target, own := g.given(m.group)
+	switch {
+	case own:
+	case !anywhere:
+		return "what ends that group ends the daemon"
+	case limited(m):
+		return "it is limited there; what ends that group ends the daemon"
+	}
+	if !own {
+		target = "/" + groupName
+	}
+	dir := filepath.Join(m.mount, target)
+	if err := os.Mkdir(dir, 0o755); err != nil && !os.IsExist(err) {
+		return "no group of its own: " + err.Error()
+	}
+	if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(g.pid)), 0o644); err != nil {
+		return "it may not move: " + err.Error()
+	}
+	return ""
+}
+
+// given finds the part of the tree that the service manager handed to the user.
+func (g groups) given(group string) (target string, ok bool) {
+	manager := "user@" + strconv.Itoa(g.uid) + ".service"
+	before, _, ok := strings.Cut(group, "/"+manager+"/")
+	return path.Join(before, "/", manager, groupName), ok
+}
+
+// limited: somebody bounded the group, or one above it.
+func limited(m membership) bool {
+	for at := m.group; at != "/" && at != "."; at = path.Dir(at) {
+		for _, f := range []string{"memory.max", "memory.high", "pids.max", "cpu.max"} {
+			b, err := os.ReadFile(filepath.Join(m.mount, at, f))
+			if err == nil && !strings.HasPrefix(string(b), "max") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (g groups) memberships() ([]membership, error) {
+	mounts, err := g.mounts()
+	if err != nil {
+		return nil, err
+	}
+	b, err := os.ReadFile(filepath.Join(g.root, "proc/self/cgroup"))
+	if err != nil {
+		return nil, err
+	}
+	var out []membership
+	for line := range strings.Lines(string(b)) { // 4:memory:/group, or 0::/group
+		f := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
+		if len(f) != 3 {
+			continue
+		}
+		name := f[1]
+		if name == "" {
+			name = "unified"
+		}
+		if at, ok := mounts[name]; ok {
+			out = append(out, membership{name, at, f[2]})
+		}
+	}
+	return out, nil
+}
+
+// mounts finds where each hierarchy is to be seen whole.
+func (g groups) mounts() (map[string]string, error) {
+	b, err := os.ReadFile(filepath.Join(g.root, "proc/self/mountinfo"))
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for line := range strings.Lines(string(b)) {
+		before, after, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " - ")
+		left, right := strings.Fields(before), strings.Fields(after)
+		if !ok || len(left) < 5 || len(right) < 3 || left[3] != "/" {
+			continue
+		}
+		at := filepath.Join(g.root, left[4])
+		switch right[0] {
+		case "cgroup2":
+			out["unified"] = at
+		case "cgroup":
+			names := strings.Split(right[2], ",")
+			for i := range names { // controllers of one mount are joined as in the list of groups
+				out[strings.Join(names[i:], ",")] = at
+			}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,24 @@
+//go:build unix
+
+package proc
+
+import (
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// keepListed marks every open descriptor, one by one.
+func keepListed(dir string) error {
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		if fd, err := strconv.Atoi(n.Name()); err == nil && fd >= StarterFD {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return nil
+}

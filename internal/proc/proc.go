@@ -1,0 +1,88 @@
+// Package proc starts other processes and asks the kernel about them. It is the
+// only room that runs a program.
+//
+// It may start processes, send signals, and write to control groups. It reads no
+// environment: whoever asks says what the new process may see.
+//
+//	P1  A detached process shares nothing with its starter but one pipe: no
+//	    session, terminal, working directory, variable or descriptor.
+//	P2  That pipe carries one line, and closes with it.
+package proc
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// ErrUnsupported means that this system cannot do it.
+var ErrUnsupported = errors.New("not supported on this system")
+
+// Detached is a process that outlives its starter.
+type Detached struct {
+	Path string   // absolute
+	Args []string // after the name
+	Env  []string // all that it sees
+}
+
+// UnitPrefix begins the names of our units and control groups.
+const UnitPrefix = "retake"
+
+// StarterFD is where a detached process finds the pipe to its starter.
+const StarterFD = 3
+
+// maxWord is far above any line that is said.
+const maxWord = 64 << 10
+
+// firstLine reads what the new process says first.
+func firstLine(ctx context.Context, r *os.File) (string, error) {
+	stop := context.AfterFunc(ctx, func() { _ = r.SetReadDeadline(time.Unix(1, 0)) }) // wakes the read
+	defer stop()
+	line, err := bufio.NewReader(io.LimitReader(r, maxWord)).ReadString('\n')
+	if err != nil && ctx.Err() != nil {
+		return "", fmt.Errorf("wait for its word: %w", ctx.Err())
+	}
+	if err != nil {
+		return "", fmt.Errorf("wait for its word: %w", err)
+	}
+	return strings.TrimSuffix(line, "\n"), nil
+}
+
+// Starter is the pipe of a detached process to whoever started it.
+type Starter struct{ f *os.File }
+
+// Say says one line, and hangs up. Nobody may be listening any more.
+func (s *Starter) Say(line string) error {
+	if s == nil || s.f == nil {
+		return nil
+	}
+	_, err := s.f.WriteString(strings.ReplaceAll(line, "\n", " ") + "\n")
+	err = errors.Join(err, s.f.Close())
+	s.f = nil
+	if err != nil {
+		return fmt.Errorf("tell the starter: %w", err)
+	}
+	return nil
+}
+
+// goneEvery is how often a process that is not our child is looked at.
+const goneEvery = 5 * time.Millisecond
+
+// WaitGone waits until there is no such process.
+func WaitGone(ctx context.Context, pid int) error {
+	t := time.NewTicker(goneEvery)
+	defer t.Stop()
+	for Alive(pid) {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for process %d: %w", pid, ctx.Err())
+		case <-t.C:
+		}
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// ErrNoManager means that no service manager of the user is there to ask.
+var ErrNoManager = errors.New("no service manager of this user")
+
+// runners is where the program that asks the manager may be; a search path could
+// lead anywhere.
+var runners = []string{"/usr/bin/systemd-run", "/bin/systemd-run"}
+
+// SpawnUnit lets the service manager of the user start the process, so that it
+// belongs to nobody's session. runtime is the directory of that manager. It
+// returns when the manager has started it; there is no pipe.
+func SpawnUnit(ctx context.Context, runtime, unit string, d Detached) error {
+	runner, err := manager(runtime)
+	if err != nil {
+		return err
+	}
+	args := []string{
+		"--user", "--quiet", "--collect", "--unit=" + unit, "--service-type=exec", "--working-directory=/",
+		"--property=KillMode=mixed", "--property=TimeoutStopSec=90",
+	}
+	for _, pair := range d.Env {
+		args = append(args, "--setenv="+pair)
+	}
+	cmd := exec.CommandContext(ctx, runner, append(append(args, "--", d.Path), d.Args...)...)
+	cmd.Dir = "/"
+	cmd.Env = append([]string{}, d.Env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("ask the service manager: %w: %.200s", err, out)
+	}
+	return nil
+}
+
+func manager(runtime string) (string, error) {
+	if !filepath.IsAbs(runtime) {
+		return "", ErrNoManager
+	}
+	if i, err := os.Stat(filepath.Join(runtime, "systemd", "private")); err != nil || i.Mode()&os.ModeSocket == 0 {
+		return "", ErrNoManager
+	}
+	for _, r := range runners {
+		if _, err := os.Stat(r); err == nil {
+			return r, nil
+		}
+	}
+	return "", ErrNoManager
+}
+
+// EnableUnits lets the manager of the user read its units again and starts one.
+func EnableUnits(ctx context.Context, env []string, unit string) error {
+	for _, args := range [][]string{{"--user", "daemon-reload"}, {"--user", "enable", "--now", unit}} {
+		cmd := exec.CommandContext(ctx, "/usr/bin/systemctl", args...)
+		cmd.Dir, cmd.Env = "/", append([]string{}, env...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("run systemctl: %w: %.200s", err, out)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,17 @@
+//go:build !linux
+
+package proc
+
+import (
+	"context"
+	"errors"
+)
+
+// ErrNoManager means that no service manager of the user is there to ask.
+var ErrNoManager = errors.New("no service manager of this user")
+
+// SpawnUnit finds no manager here.
+func SpawnUnit(context.Context, string, string, Detached) error { return ErrNoManager }
+
+// EnableUnits finds no manager here.
+func EnableUnits(context.Context, []string, string) error { return ErrUnsupported }
