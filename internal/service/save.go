@@ -200,6 +200,7 @@ func (t *taking) take(ctx context.Context, req retake.SaveRequest) (cp retake.Ch
 	}
 	if err != nil {
 		res.Draft.Discard()
+		t.l.doubt = "the save before did not work out" // names that it was told of may be lost by the next
 		return cp, false, err
 	}
 	// ---- the checkpoint exists; from here on there are only warnings ----

@@ -49,6 +49,7 @@ type fanWatch struct {
 	w     *Watch
 	at    place
 	dirs  map[string]map[string]Mark // handle to name; "" is the directory itself
+	trail trail
 	count int
 	doubt string
 	moved bool // a directory was moved since this was last cleared
@@ -73,7 +74,7 @@ func openFanotify(w *Watch, root int, at *place) (engine, error) {
 			return nil, err
 		}
 	}
-	f := &fanWatch{g: g, w: w, at: *at, dirs: map[string]map[string]Mark{}}
+	f := &fanWatch{g: g, w: w, at: *at, dirs: map[string]map[string]Mark{}, trail: trail{}}
 	if err := g.join(f, root); err != nil {
 		if len(g.watches) == 0 {
 			err = errors.Join(err, g.end())
@@ -197,7 +198,7 @@ func (f *fanWatch) doubts(why string) {
 		f.doubt = why
 		f.w.notes.wake()
 	}
-	f.dirs, f.count = map[string]map[string]Mark{}, 0
+	f.dirs, f.count, f.trail = map[string]map[string]Mark{}, 0, trail{}
 }
 
 // note keeps one name until it is drained. In doubt nothing is kept.
@@ -233,15 +234,17 @@ func (f *fanWatch) drain(root int, at *place, d *Dirt) (broken bool) {
 		g.sorted()
 	}
 	g.read()
+	files := f.trail
 	old := f.take()
 	f.moved = false
-	f.answer(old, root, at, d)
+	f.search(files, f.answer(old, root, at, d), root, at, d)
 	// A directory that was moved meanwhile took its changes along. Once more,
 	// so that its old name is in the same answer.
 	g.read()
 	if f.moved {
-		f.answer(old, root, at, d)
-		f.answer(f.take(), root, at, d)
+		f.search(files, f.answer(old, root, at, d), root, at, d)
+		more := f.trail
+		f.search(more, f.answer(f.take(), root, at, d), root, at, d)
 	}
 	if f.doubt != "" {
 		d.doubt(f.doubt)
@@ -252,15 +255,18 @@ func (f *fanWatch) drain(root int, at *place, d *Dirt) (broken bool) {
 
 func (f *fanWatch) take() map[string]map[string]Mark {
 	dirs := f.dirs
-	f.dirs, f.count = map[string]map[string]Mark{}, 0
+	f.dirs, f.count, f.trail = map[string]map[string]Mark{}, 0, trail{}
 	return dirs
 }
 
-// answer turns handles into the paths of this moment.
-func (f *fanWatch) answer(dirs map[string]map[string]Mark, root int, at *place, d *Dirt) {
+// answer turns handles into the paths of this moment. It answers the directories that
+// are not below the root any more.
+func (f *fanWatch) answer(dirs map[string]map[string]Mark, root int, at *place, d *Dirt) map[string]bool {
+	away := map[string]bool{}
 	for handle, names := range dirs {
 		path, exact, err := resolveKey(root, handle)
 		if errors.Is(err, errGone) {
+			away[handle] = true
 			continue
 		}
 		if err != nil {
@@ -270,6 +276,7 @@ func (f *fanWatch) answer(dirs map[string]map[string]Mark, root int, at *place, 
 		dir, ok := beneath(at.real, path)
 		switch {
 		case !ok:
+			away[handle] = true
 		case !exact:
 			d.Paths[dir] |= Name | Deep
 		default:
@@ -278,4 +285,5 @@ func (f *fanWatch) answer(dirs map[string]map[string]Mark, root int, at *place, 
 			}
 		}
 	}
+	return away
 }

@@ -91,13 +91,14 @@ func (b *batch) event(mask uint64, info []byte) {
 		return
 	}
 	named := false
+	file := fileOf(info)
 	for len(info) >= infoHandleAt+handleHead {
 		size := int(binary.NativeEndian.Uint16(info[infoLengthAt:]))
 		if size < infoHandleAt+handleHead || size > len(info) {
 			break
 		}
 		if kind := info[0]; kind == unix.FAN_EVENT_INFO_TYPE_DFID_NAME || kind == unix.FAN_EVENT_INFO_TYPE_DFID {
-			b.record(mask, info[infoHandleAt:size])
+			b.record(mask, info[infoHandleAt:size], file)
 			named = true
 		}
 		info = info[size:]
@@ -109,8 +110,27 @@ func (b *batch) event(mask uint64, info []byte) {
 	}
 }
 
+// fileOf finds the handle of the file itself, if the event has it.
+func fileOf(info []byte) []byte {
+	for len(info) >= infoHandleAt+handleHead {
+		size := int(binary.NativeEndian.Uint16(info[infoLengthAt:]))
+		if size < infoHandleAt+handleHead || size > len(info) {
+			return nil
+		}
+		if info[0] == unix.FAN_EVENT_INFO_TYPE_FID {
+			rec := info[infoHandleAt:size]
+			if end := handleHead + int(binary.NativeEndian.Uint32(rec)); end <= len(rec) {
+				return rec[:end]
+			}
+			return nil
+		}
+		info = info[size:]
+	}
+	return nil
+}
+
 // record handles one directory and a name in it. The name "." is the directory.
-func (b *batch) record(mask uint64, rec []byte) {
+func (b *batch) record(mask uint64, rec, file []byte) {
 	end := handleHead + int(binary.NativeEndian.Uint32(rec))
 	if end > len(rec) {
 		b.g.doubts("the kernel tells changes in another way")
@@ -138,6 +158,7 @@ func (b *batch) record(mask uint64, rec []byte) {
 	for _, f := range b.owners(handle) {
 		f.moved = f.moved || onDir && mask&moves != 0
 		f.note(handle, string(name), m)
+		f.follow(mask, handle, file, string(name))
 	}
 }
 

@@ -65,3 +65,10 @@ func openHandle(mount int, handle unix.FileHandle) (fd int, err error) {
 	}
 	return -1, err
 }
+
+// key is a handle as it stands in an event.
+func key(h unix.FileHandle) string {
+	b := binary.NativeEndian.AppendUint32(nil, uint32(h.Size()))
+	b = binary.NativeEndian.AppendUint32(b, uint32(h.Type()))
+	return string(append(b, h.Bytes()...))
+}

@@ -33,6 +33,7 @@ type inoWatch struct {
 	root   *dir
 	blind  map[*dir]bool // directories that nobody lets us watch: told each time
 	paths  map[string]Mark
+	brief  brief
 	doubt  string
 	broken bool   // the watches do not fit the tree any more
 	dead   string // why it is of no use to try again
@@ -71,7 +72,7 @@ func openInotify(w *Watch, root int, at *place) (engine, error) {
 	i := &inoWatch{
 		w: w, at: at.identity, mask: uint32(w.t.mask) | inoMask, fd: fd, file: os.NewFile(uintptr(fd), "inotify"),
 		done: make(chan struct{}), buf: make([]byte, inoBuffer),
-		byWD: map[int32]*dir{}, blind: map[*dir]bool{}, paths: map[string]Mark{},
+		byWD: map[int32]*dir{}, blind: map[*dir]bool{}, paths: map[string]Mark{}, brief: newBrief(),
 	}
 	i.root = &dir{wd: -1}
 	if err := i.grow(root, i.root); err != nil {
@@ -161,9 +162,12 @@ func (i *inoWatch) drain(root int, _ *place, d *Dirt) (broken bool) {
 	for b := range i.blind {
 		d.Paths[b.path()] |= Name | Deep
 	}
+	if i.brief.adrift() {
+		i.doubts(lostName)
+	}
 	if i.doubt != "" {
 		d.doubt(i.doubt)
 	}
-	i.paths, i.doubt = map[string]Mark{}, ""
+	i.paths, i.doubt, i.brief = map[string]Mark{}, "", newBrief()
 	return i.broken
 }

@@ -10,9 +10,10 @@ import (
 
 // The layout of what inotify writes.
 const (
-	inoMaskAt = 4
-	inoSizeAt = 12
-	inoHead   = 16
+	inoMaskAt   = 4
+	inoCookieAt = 8
+	inoSizeAt   = 12
+	inoHead     = 16
 )
 
 // read takes what is in the queue, to its end. New directories make it grow
@@ -49,12 +50,12 @@ func (i *inoWatch) events(buf []byte, root *int) {
 			return
 		}
 		name, _, _ := bytes.Cut(buf[inoHead:end], []byte{0})
-		i.event(wd, mask, string(name), root)
+		i.event(wd, mask, binary.NativeEndian.Uint32(buf[inoCookieAt:]), string(name), root)
 		buf = buf[end:]
 	}
 }
 
-func (i *inoWatch) event(wd int32, mask uint32, name string, root *int) {
+func (i *inoWatch) event(wd int32, mask, cookie uint32, name string, root *int) {
 	switch {
 	case mask&unix.IN_Q_OVERFLOW != 0:
 		i.breaks("more changes at once than the kernel keeps")
@@ -74,8 +75,10 @@ func (i *inoWatch) event(wd int32, mask uint32, name string, root *int) {
 	path := join(d.path(), name)
 	if mask&unix.IN_ISDIR == 0 || name == "" {
 		i.note(path, Name)
+		i.follow(mask, cookie, path)
 		return
 	}
+	i.followDir(mask, cookie, path)
 	i.dirEvent(d, path, mask, name, root)
 }
 

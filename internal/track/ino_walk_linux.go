@@ -89,6 +89,9 @@ func isElsewhere(err error) bool {
 // attach puts a directory into its place. When the kernel knew it, its events at
 // the old place are still in the queue, and find nothing there.
 func (i *inoWatch) attach(d *dir) error {
+	if !i.reaches(d.up) {
+		return errLoop
+	}
 	if d.wd >= 0 {
 		if old := i.byWD[d.wd]; old != nil {
 			return i.move(old, d)
@@ -99,6 +102,20 @@ func (i *inoWatch) attach(d *dir) error {
 	}
 	i.hang(d)
 	return nil
+}
+
+// reaches says whether the way up ends at the root. It does not when a directory
+// on it was forgotten during the walk.
+func (i *inoWatch) reaches(d *dir) bool {
+	if d == nil {
+		return true
+	}
+	for ; d.up != nil; d = d.up {
+		if d.up.kids[d.name] != d {
+			return false
+		}
+	}
+	return d == i.root
 }
 
 func (i *inoWatch) move(old, to *dir) error {

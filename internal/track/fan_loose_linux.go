@@ -1,0 +1,110 @@
+package track
+
+import (
+	"errors"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// A file may be written by one name, which goes away, and live on by another that
+// nobody tells of: a link that was made, written through and removed. So the handles
+// of files are kept that were changed by a name, and when that name is lost before it
+// is drained, the file itself is asked where it is.
+
+// trail is what was seen of the files of one root since the last drain.
+type trail map[string]map[string]*footing // by the handle of a directory, and name
+
+// footing is one name: the files that were changed by it, and whether it went or was
+// replaced.
+type footing struct {
+	files []string
+	lost  bool
+}
+
+func (t trail) at(dir, name string) *footing {
+	if t[dir] == nil {
+		t[dir] = map[string]*footing{}
+	}
+	if t[dir][name] == nil {
+		t[dir][name] = &footing{}
+	}
+	return t[dir][name]
+}
+
+// maxByOneName bounds the files that are remembered by one name. One that is
+// replaced more often between two drains is a doubt.
+const maxByOneName = 64
+
+func (f *fanWatch) follow(mask uint64, dir, file []byte, name string) {
+	if f.doubt != "" || mask&unix.FAN_ONDIR != 0 {
+		return
+	}
+	const writes = unix.FAN_MODIFY | unix.FAN_CLOSE_WRITE | unix.FAN_ATTRIB
+	const losses = unix.FAN_DELETE | unix.FAN_MOVED_FROM | unix.FAN_MOVED_TO
+	at := f.trail.at(string(dir), name)
+	at.lost = at.lost || mask&losses != 0
+	if mask&writes == 0 || file == nil || slices.Contains(at.files, string(file)) {
+		return
+	}
+	if at.files = append(at.files, string(file)); len(at.files) > maxByOneName {
+		f.doubts("a name was replaced too often")
+	}
+}
+
+// loose answers the files whose name was lost, by itself or with a directory that is
+// not below the root any more.
+func (t trail) loose(away func(dir string) bool) []string {
+	var out []string
+	for dir, names := range t {
+		all := away(dir)
+		for _, at := range names {
+			if all || at.lost {
+				out = append(out, at.files...)
+			}
+		}
+	}
+	return out
+}
+
+// find tells where a file is that was changed by a name that is lost. One that has no
+// name any more is gone with its bytes.
+func (f *fanWatch) find(file string, root int, at *place, d *Dirt) {
+	path, exact, err := resolveKey(root, file)
+	if errors.Is(err, errGone) {
+		return
+	}
+	if err == nil && exact {
+		rel, inside := beneath(at.real, path)
+		alone, there := isAt(file, path)
+		switch {
+		case there && inside:
+			d.Paths[rel] |= Name
+			return
+		case there && alone:
+			return
+		}
+	}
+	d.doubt(lostName)
+}
+
+// search finds the files of a trail that lost their names. away are the directories
+// that are not below the root any more.
+func (f *fanWatch) search(t trail, away map[string]bool, root int, at *place, d *Dirt) {
+	for _, file := range t.loose(func(dir string) bool { return away[dir] }) {
+		f.find(file, root, at, d)
+	}
+}
+
+// isAt makes sure that a file is where the kernel says, and tells whether it has no
+// other name. Of a file that it knows no name of, or only one that is gone, the kernel
+// answers nonsense.
+func isAt(file, path string) (alone, there bool) {
+	h, _, err := unix.NameToHandleAt(unix.AT_FDCWD, path, 0)
+	if err != nil || key(h) != file {
+		return false, false
+	}
+	var st unix.Stat_t
+	err = unix.Lstat(path, &st)
+	return st.Nlink == 1, err == nil
+}
