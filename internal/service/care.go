@@ -2,8 +2,10 @@ package service
 
 import (
 	"context"
+	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/retake-dev/retake"
@@ -17,6 +19,7 @@ import (
 type care struct {
 	s      *Service
 	kicked chan struct{}
+	heavy  atomic.Bool // a capture took much memory that nobody needs any more
 	end    context.CancelFunc
 	done   sync.WaitGroup
 }
@@ -51,6 +54,16 @@ func (c *care) kick() {
 	}
 }
 
+// heavyFiles is how many files make a look at everything heavy.
+const heavyFiles = 50_000
+
+// looked says that everything was looked at.
+func (c *care) looked(files int64) {
+	if c != nil && files > heavyFiles {
+		c.heavy.Store(true)
+	}
+}
+
 // upkeep tends the store in the pauses. What does not work out is tried after the
 // next save; every command that needs the store will meet the same trouble.
 func (c *care) upkeep(ctx context.Context) {
@@ -68,6 +81,9 @@ func (c *care) upkeep(ctx context.Context) {
 		c.s.mu.Unlock()
 		if st != nil {
 			_ = st.Tend(ctx)
+		}
+		if c.heavy.Swap(false) {
+			debug.FreeOSMemory() // a look at everything leaves several times what is kept
 		}
 	}
 }

@@ -115,6 +115,7 @@ func (s *Service) first(ctx context.Context, ws retake.Workspace, root fsx.Dir, 
 	if err != nil {
 		return retake.SaveResult{}, err
 	}
+	defer s.care.kick()
 	defer t.close() //nolint:errcheck // upkeep only
 	if err := s.p.Catalog.PutWorkspace(ctx, ws); err != nil {
 		return retake.SaveResult{}, err

@@ -206,7 +206,9 @@ func (t *taking) take(ctx context.Context, req retake.SaveRequest) (cp retake.Ch
 	// ---- the checkpoint exists; from here on there are only warnings ----
 	res.Draft.Accept(capture.Seal{Checkpoint: cp.ID, Number: cp.Number, Tree: cp.Tree})
 	t.l.settle(x, cp)
-	t.parent = &cp
+	if t.parent = &cp; res.Whole {
+		t.s.care.looked(cp.Files)
+	}
 	t.note(ctx, cp, res.Draft)
 	return cp, true, nil
 }
