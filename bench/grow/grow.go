@@ -51,7 +51,8 @@ type Plan struct {
 	sized func(r *rand.Rand) int
 }
 
-// Project plans files in files/10 directories: some in src, most below node_modules.
+// Project plans files in files/10 directories: some in src, most below node_modules,
+// of which a large one has several.
 func Project(files int, seed uint64) *Plan { return project(files, seed, lognormal) }
 
 // Small plans a project whose files are small.
@@ -66,7 +67,7 @@ func project(files int, seed uint64, sized func(*rand.Rand) int) *Plan {
 	p.growBelow(r, "src", 0, p.src)
 	packages := max(int(float64(total)*packageShare), 2)
 	for i := range packages {
-		p.dirs = append(p.dirs, fmt.Sprintf("node_modules/%s-%d", vocabulary[100+r.IntN(1000)], i))
+		p.dirs = append(p.dirs, fmt.Sprintf("%s/%s-%d", modules(i), vocabulary[100+r.IntN(1000)], i))
 	}
 	p.growBelow(r, "", p.src, total)
 	p.home = make([]int32, files)
@@ -78,6 +79,17 @@ func project(files int, seed uint64, sized func(*rand.Rand) int) *Plan {
 		}
 	}
 	return p
+}
+
+// perModules is how many packages one node_modules holds; what is larger than a
+// hundred thousand files has several applications.
+const perModules = 2500
+
+func modules(i int) string {
+	if i < perModules {
+		return "node_modules"
+	}
+	return fmt.Sprintf("apps/app-%d/node_modules", i/perModules)
 }
 
 // growBelow adds directories until there are total, each in one of those from on.

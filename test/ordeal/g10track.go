@@ -25,7 +25,7 @@ func noChangeUntold(r *run) []verdict {
 	fan := verdict{Guarantee: "G10", What: "no edit is missed by the tracker, fanotify", Detail: map[string]any{}}
 	ino := verdict{Guarantee: "G10", What: "no edit is missed by the tracker, inotify", Detail: map[string]any{}}
 	kinds := append(append(append([]editKind{}, plainEdits...), mapEdits...), treeEdits...)
-	total := r.figure(5_000, 50_000)
+	total := r.figure(1_500, 50_000)
 	for i, p := range []struct {
 		v     *verdict
 		mode  retake.TrackingMode

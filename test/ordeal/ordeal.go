@@ -102,7 +102,7 @@ func report() int {
 	var rows []verdict
 	bad := false
 	for _, o := range ordeals {
-		if *only != "" && !slices.Contains(strings.Split(*only, ","), strings.Split(o.id, "-")[0]) {
+		if wanted := strings.Split(*only, ","); *only != "" && !slices.Contains(wanted, o.id) && !slices.Contains(wanted, strings.Split(o.id, "-")[0]) {
 			continue
 		}
 		start := time.Now()
