@@ -157,6 +157,7 @@ type Tracking struct {
 	Why    string       `json:"why,omitempty"` // why not a better one, or why the next save looks at every file
 	Events int64        `json:"events"`        // changes that the tracker told of since it began
 	Doubts int64        `json:"doubts"`        // times that it could not be trusted, and every file was looked at
+	Unseen int64        `json:"unseen"`        // processes that may not be looked into for mapped files, and are trusted
 	Check  *CrossCheck  `json:"check,omitempty"`
 }
 

@@ -47,6 +47,9 @@ func renderStatus(l look, st retake.Status) string {
 
 func renderNow(l look, st retake.Status) string {
 	n := st.Now.Total()
+	if st.Saving {
+		return "a save is under way"
+	}
 	if n == 0 {
 		return fmt.Sprintf("nothing changed since %d", st.Latest.Number)
 	}

@@ -32,6 +32,9 @@ func trackingRow(l look, signs rowSigns, t retake.Tracking) (sign, text string, 
 	if t.Why != "" {
 		below = append(below, l.dim(screen.Escape(t.Why)))
 	}
+	if t.Unseen > 0 {
+		below = append(below, l.dim(number(t.Unseen, "process", "processes")+" cannot be looked into: what it maps shows when it closes the file"))
+	}
 	return sign, l.facts(mode, told, doubts, checked), below
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -40,13 +41,18 @@ const (
 	pollStep = 5 * time.Millisecond      // between two looks at a socket
 	soloWait = 10 * time.Second          // for processes that work without a daemon
 	wordWait = 10 * time.Second          // for a new daemon to say that it is there
+	hangUps  = 10                        // of daemons that leave while they are asked
 )
 
-// State asks the daemon about itself; ok is false when there is none.
+// State asks the daemon about itself; ok is false when there is none. One that
+// hangs up was leaving: a moment later it is gone, or the next one answers.
 func (h *Hand) State(ctx context.Context) (st State, ok bool, err error) {
-	st, err = h.ask(ctx, http.MethodGet, "/daemon/state", http.StatusOK)
+	st, err = h.stateNow(ctx)
+	for again := 0; hungUp(err) && again < hangUps && pause(ctx) == nil; again++ {
+		st, err = h.stateNow(ctx)
+	}
 	if absent(err) && h.lead(ctx) {
-		st, err = h.ask(ctx, http.MethodGet, "/daemon/state", http.StatusOK)
+		st, err = h.stateNow(ctx)
 	}
 	if absent(err) {
 		return State{}, false, nil
@@ -54,10 +60,22 @@ func (h *Hand) State(ctx context.Context) (st State, ok bool, err error) {
 	return st, err == nil, err
 }
 
+func (h *Hand) stateNow(ctx context.Context) (State, error) {
+	return h.ask(ctx, http.MethodGet, "/daemon/state", http.StatusOK)
+}
+
 // absent reports whether nobody listens.
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
 }
+
+// hungUp reports whether somebody listened and then gave no answer.
+func hungUp(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// errAnother means that not the daemon which was meant answered.
+var errAnother = errors.New("another daemon answers")
 
 func (h *Hand) ask(ctx context.Context, method, path string, want int) (State, error) {
 	if err := h.conf.CheckRun(); err != nil {
@@ -80,6 +98,9 @@ func (h *Hand) ask(ctx context.Context, method, path string, want int) (State, e
 		return State{}, fmt.Errorf("ask the daemon: %w", err)
 	}
 	defer resp.Body.Close() //nolint:errcheck // only read
+	if resp.StatusCode == http.StatusConflict {
+		return State{}, errAnother
+	}
 	if resp.StatusCode != want {
 		return State{}, fmt.Errorf("ask the daemon: it answers %s", resp.Status)
 	}
@@ -108,15 +129,17 @@ func (h *Hand) Stop(ctx context.Context) (pid int, err error) {
 	if who(locks) != aDaemon {
 		return 0, nil
 	}
-	if err := proc.Terminate(r.PID); err != nil {
+	if err := proc.Terminate(r.PID); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return 0, err
 	}
 	return r.PID, h.gone(ctx, locks, r.PID)
 }
 
+// stop asks one process to leave. One that hangs up was leaving already, and
+// where another one answers it has left.
 func (h *Hand) stop(ctx context.Context, locks fsx.Locks, pid int) error {
 	_, err := h.ask(ctx, http.MethodPost, "/daemon/stop?"+url.Values{"pid": {strconv.Itoa(pid)}}.Encode(), http.StatusAccepted)
-	if err != nil && !absent(err) {
+	if err != nil && !absent(err) && !hungUp(err) && !errors.Is(err, errAnother) {
 		return err
 	}
 	return h.gone(ctx, locks, pid)
@@ -126,34 +149,48 @@ func (h *Hand) stop(ctx context.Context, locks fsx.Locks, pid int) error {
 func (h *Hand) gone(ctx context.Context, locks fsx.Locks, pid int) error {
 	ctx, cancel := context.WithTimeout(ctx, stopWait)
 	defer cancel()
-	release, err := locks.Lock(ctx, lockName, false)
-	if errors.Is(err, fsx.ErrLocked) {
-		// The next one may be there already; then this one is gone.
-		if st, ok, _ := h.State(context.WithoutCancel(ctx)); ok && st.About.PID != pid {
-			return nil
+	for {
+		release, err := try(locks, false)
+		if err == nil {
+			release()
+			break
 		}
-		return &retake.Error{
-			Kind: retake.Busy, What: fmt.Sprintf("the daemon with process id %d still finishes its work", pid),
-			Safe: "It takes no new work and leaves when it is done.", Err: err,
+		if !errors.Is(err, fsx.ErrLocked) {
+			return err
+		}
+		if r, ok := readRecord(h.conf); ok && r.PID != pid {
+			break // the next one has the lock already
+		}
+		if pause(ctx) != nil {
+			return &retake.Error{
+				Kind: retake.Busy, What: fmt.Sprintf("the daemon with process id %d still finishes its work", pid),
+				Safe: "It takes no new work and leaves when it is done.", Err: err,
+			}
 		}
 	}
-	if err != nil {
-		return err
-	}
-	release()
 	if pid == os.Getpid() {
 		return nil
 	}
 	return proc.WaitGone(ctx, pid)
 }
 
-// Succeed lets a daemon leave that is older than this program; the next request
-// starts a new one. Its record is enough to see that there is nothing to do.
+// Succeed replaces a daemon that is older than this program. Its record is enough
+// to see that there is nothing to do. Who is older and finds no daemon meanwhile
+// waits for the same lock, and so starts none between the two.
 func (h *Hand) Succeed(ctx context.Context) error {
 	r, ok := readRecord(h.conf)
 	if !ok || !h.build.Newer(Build{r.Version, r.Stamp}) {
 		return nil
 	}
+	locks, err := Locks(h.conf)
+	if err != nil {
+		return err
+	}
+	release, err := h.starting(ctx, locks)
+	if err != nil {
+		return err
+	}
+	defer release()
 	st, ok, err := h.State(ctx)
 	if err != nil || !ok || !h.build.Newer(Build{st.About.Version, st.About.Stamp}) {
 		return err
@@ -161,9 +198,8 @@ func (h *Hand) Succeed(ctx context.Context) error {
 	if st.Activated && st.Exe != h.exe {
 		return nil // the service manager would only start the same one again
 	}
-	locks, err := Locks(h.conf)
-	if err != nil {
+	if err := h.stop(ctx, locks, st.About.PID); err != nil || st.Activated {
 		return err
 	}
-	return h.stop(ctx, locks, st.About.PID)
+	return h.revive(ctx, locks)
 }

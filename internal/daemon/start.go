@@ -25,22 +25,43 @@ func (h *Hand) Revive(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	release, err := h.starting(ctx, locks)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return h.revive(ctx, locks)
+}
+
+// starting makes everybody else wait who wants to start a daemon.
+func (h *Hand) starting(ctx context.Context, locks fsx.Locks) (func(), error) {
 	ctx, cancel := context.WithTimeout(ctx, stopWait)
 	defer cancel()
 	release, err := locks.Lock(ctx, startLock, true)
 	if err != nil {
-		return h.noDaemon(err)
+		return nil, h.noDaemon(err)
 	}
-	defer release()
+	return release, nil
+}
+
+// revive starts a daemon unless one answers. The caller holds the lock for that.
+func (h *Hand) revive(ctx context.Context, locks fsx.Locks) error {
+	ctx, cancel := context.WithTimeout(ctx, stopWait)
+	defer cancel()
 	alone, cancelAlone := context.WithTimeout(ctx, soloWait)
 	defer cancelAlone()
-	for {
-		if answers(ctx, h.conf.Socket) {
+	for deaths := 0; ; {
+		// A connection alone says little: a killed daemon listens until it is gone.
+		if _, err := h.stateNow(ctx); err == nil {
 			return nil
 		}
 		switch who(locks) {
 		case nobody:
 			started, err := h.start(ctx)
+			if killed(err) && deaths < maxDeaths {
+				deaths++
+				continue
+			}
 			if started || err != nil {
 				return err
 			}
@@ -57,6 +78,15 @@ func (h *Hand) Revive(ctx context.Context) error {
 			return h.noDaemon(err)
 		}
 	}
+}
+
+// maxDeaths is how often a new daemon may be killed before it says a word.
+const maxDeaths = 3
+
+// killed reports whether a signal ended the new daemon.
+func killed(err error) bool {
+	var ended interface{ ExitCode() int }
+	return errors.As(err, &ended) && ended.ExitCode() == -1
 }
 
 func pause(ctx context.Context) error {

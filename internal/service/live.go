@@ -143,7 +143,7 @@ func (s *Service) indexFor(ctx context.Context, l *live, ws retake.WorkspaceID, 
 func (s *Service) tracking(l *live) retake.Tracking {
 	t := retake.Tracking{Mode: retake.TrackingScan, Why: l.why, Doubts: l.doubts, Check: l.check}
 	if l.watch != nil {
-		t.Mode, t.Events, t.Why = l.watch.Mode(), l.watch.Events(), l.doubt
+		t.Mode, t.Events, t.Unseen, t.Why = l.watch.Mode(), l.watch.Events(), l.watch.Unseen(), l.doubt
 	}
 	return t
 }

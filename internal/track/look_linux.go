@@ -44,6 +44,7 @@ func newLook(at *place, d *Dirt) *look {
 
 func (w *Watch) lookAround(at *place, d *Dirt) {
 	unread := lookAtAll(at, d, false)
+	w.unseen.Store(int64(unread))
 	w.remember(d)
 	lookAtLoops(at, d)
 	switch {

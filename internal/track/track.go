@@ -102,6 +102,8 @@ type Watch struct {
 	root  string
 	notes notes
 
+	unseen atomic.Int64
+
 	mu     sync.Mutex // one Drain at a time
 	closed bool       // guarded by mu
 	armed  armed      // guarded by mu
@@ -116,6 +118,9 @@ func (w *Watch) Mode() retake.TrackingMode {
 
 // Events counts what was told of this root so far.
 func (w *Watch) Events() int64 { return w.notes.events.Load() }
+
+// Unseen counts the processes that could not be looked into at the last Drain.
+func (w *Watch) Unseen() int64 { return w.unseen.Load() }
 
 // Told gets a value when something is told. It holds one value at most.
 func (w *Watch) Told() <-chan struct{} { return w.notes.told }

@@ -83,6 +83,7 @@ func runTour() (string, error) {
 	if err := os.MkdirAll(work, 0o755); err != nil {
 		return "", err
 	}
+	defer command(dir, home, work, "retake daemon stop") //nolint:errcheck // its home is scratch
 	var out strings.Builder
 	for line := range strings.Lines(string(script)) {
 		line = strings.TrimSuffix(line, "\n")
