@@ -42,6 +42,9 @@ func Run(t *testing.T, h Harness) {
 		"Untouched":      untouched,
 		"Guard":          guard,
 		"Budget":         budget,
+		"AskedTwice":     askedTwice,
+		"IfChanged":      ifChanged,
+		"InARow":         inARow,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
