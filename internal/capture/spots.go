@@ -117,11 +117,7 @@ func InGap(gaps []retake.Gap, path string) bool {
 // passing gaps may be gone by now without anybody telling; the others stay until
 // their path is looked at again.
 func passing(r retake.Reason) bool {
-	switch r {
-	case retake.ReasonTorn, retake.ReasonMoving, retake.ReasonBudget, retake.ReasonUnreadable:
-		return true
-	}
-	return false
+	return r == retake.ReasonTorn || r == retake.ReasonMoving || r == retake.ReasonBudget || r == retake.ReasonUnreadable
 }
 
 // only answers the places that the caller names when they can be trusted to be all:
