@@ -169,6 +169,10 @@ func (s *Service) CrossCheck(ctx context.Context, id retake.WorkspaceID) (retake
 	l := s.liveOf(id)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	l.checking.Store(&end)
+	defer l.checking.Store(nil)
 	s.drain(l, ws.Root)
 	out := retake.CrossCheck{At: s.p.Clock.Now()}
 	if l.doubt != "" || l.x == nil || l.tip == nil {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/retake-dev/retake"
@@ -16,6 +17,8 @@ import (
 // and what the tracker told since. All of it only saves time; without it every file
 // is looked at.
 type live struct {
+	checking atomic.Pointer[context.CancelFunc] // ends the check that is under way
+
 	mu sync.Mutex // held by a save, a look and a check; guards everything below
 
 	x      *capture.Index // of the newest checkpoint; nil: to be loaded
@@ -53,6 +56,14 @@ func (s *Service) forgetIdle() {
 		}
 		l.mu.Unlock()
 	}
+}
+
+// lock waits for who is at work, but not for a check: that is for idle times.
+func (l *live) lock() {
+	if end := l.checking.Load(); end != nil {
+		(*end)()
+	}
+	l.mu.Lock()
 }
 
 // liveOf gives the live state of a workspace.

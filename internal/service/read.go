@@ -204,7 +204,7 @@ func (s *Service) diffNow(ctx context.Context, q retake.DiffQuery) (retake.Compa
 // tracker told of is looked at.
 func (s *Service) look(ctx context.Context, cp retake.Checkpoint) ([]retake.Change, retake.Coverage, error) {
 	l := s.liveOf(cp.Workspace)
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	return s.lookIn(ctx, l, cp)
 }

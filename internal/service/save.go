@@ -29,7 +29,7 @@ func (s *Service) Save(ctx context.Context, req retake.SaveRequest) (retake.Save
 		req.Trigger = retake.TriggerManual
 	}
 	l := s.liveOf(ws.ID)
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	l.used = s.p.Clock.Now()
 	if req.IfChanged {
