@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"path"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -206,25 +207,40 @@ func (s *Service) missed(ctx context.Context, l *live, ws retake.Workspace, root
 		return nil, nil
 	}
 	var out []string
-	for _, c := range changes {
-		if !told(l.dirt, c.Path) && !capture.InGap(l.gaps, c.Path) {
+	gone := map[string]bool{} // directories that were told of and are not there any more
+	for _, c := range changes { // by path: what lies in a directory comes after it
+		switch {
+		case told(l.dirt, c.Path):
+			gone[c.Path] = c.What == retake.Deleted || c.What == retake.Retyped
+		case below(gone, c.Path), capture.InGap(l.gaps, c.Path):
+		default:
 			out = append(out, c.Path)
 		}
 	}
 	return out, nil
 }
 
+// below reports whether a path lies in one of the directories.
+func below(dirs map[string]bool, name string) bool {
+	for at := path.Dir(name); at != "."; at = path.Dir(at) {
+		if dirs[at] {
+			return true
+		}
+	}
+	return false
+}
+
 // told: the path, a directory above it that is in question altogether, or, because
 // a directory's own times move with its names, a name in it.
-func told(dirt map[string]track.Mark, path string) bool {
-	if _, ok := dirt[path]; ok {
+func told(dirt map[string]track.Mark, name string) bool {
+	if _, ok := dirt[name]; ok {
 		return true
 	}
 	for p, m := range dirt {
-		if m&track.Deep != 0 && (p == "" || strings.HasPrefix(path, p+"/")) {
+		if m&track.Deep != 0 && (p == "" || strings.HasPrefix(name, p+"/")) {
 			return true
 		}
-		if rest, ok := strings.CutPrefix(p, path+"/"); ok && !strings.Contains(rest, "/") {
+		if rest, ok := strings.CutPrefix(p, name+"/"); ok && !strings.Contains(rest, "/") {
 			return true
 		}
 	}
