@@ -39,8 +39,9 @@ type Options struct {
 	// Only names the places that may have changed since the index was made, by this
 	// process, with everything looked at; nil: look at everything. Gaps are those of
 	// that capture.
-	Only map[string]track.Mark
-	Gaps []retake.Gap
+	Only   map[string]track.Mark
+	Inodes map[uint64]bool // files that got or lost a name, by number
+	Gaps   []retake.Gap
 }
 
 // Place is a directory by identity.
@@ -99,6 +100,12 @@ func (d *Draft) each(w *frameWriter) {
 // no snapshot; what could not be read is a gap, not an error.
 func Read(ctx context.Context, root fsx.Dir, x *Index, sink Sink, o Options) (*Result, error) {
 	o.Only = x.only(o)
+	defer func() {
+		if p := recover(); p != nil { // whoever catches it must not find rows that nobody sealed
+			x.revert()
+			panic(p)
+		}
+	}()
 	w, n, err := read(ctx, root, x, sink, o)
 	if errors.Is(err, errUnclear) {
 		x.revert()
@@ -295,6 +302,11 @@ func (w *walker) tick() {
 // ends the walk.
 func (w *walker) spread(wg *sync.WaitGroup, f func() error) {
 	run := func() {
+		defer func() { // in a process that serves others, one capture may not end them all
+			if p := recover(); p != nil {
+				w.fail(fmt.Errorf("the capture broke off: %v", p))
+			}
+		}()
 		if w.failed() != nil {
 			return
 		}

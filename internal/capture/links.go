@@ -62,6 +62,25 @@ type lostLink struct {
 	path string
 }
 
+// inodeSpots adds the files that are known by their numbers alone.
+func (w *walker) inodeSpots(s *spot) error {
+	if len(w.o.Inodes) == 0 {
+		return nil
+	}
+	for dir, r := range w.x.dirs {
+		rows, err := r.decode()
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			if rows[i].entry.Kind == retake.KindFile && w.o.Inodes[rows[i].ino] {
+				s.at(join(dir, rows[i].entry.Name)).mark |= track.Name
+			}
+		}
+	}
+	return nil
+}
+
 // linkSpots adds all names of every inode of which one name is in question.
 func (w *walker) linkSpots(s *spot) error {
 	if len(w.x.links) == 0 {

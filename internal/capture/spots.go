@@ -97,21 +97,13 @@ func knownName(rows []row, name string) *row {
 	return &rows[i]
 }
 
-// Knows reports whether a look at some places can be enough: everything was looked
-// at once by this process.
-func (x *Index) Knows() bool { return x.whole }
+// Still reports whether nothing needs a look when nothing is told: everything was
+// looked at once by this process, and no file has names elsewhere.
+func (x *Index) Still() bool { return x.whole && len(x.outside) == 0 }
 
 // Passing reports whether one of the gaps may be gone without anybody telling.
 func Passing(gaps []retake.Gap) bool {
 	return slices.ContainsFunc(gaps, func(g retake.Gap) bool { return passing(g.Reason) })
-}
-
-// InGap reports whether a path is a gap or lies in one.
-func InGap(gaps []retake.Gap, path string) bool {
-	return slices.ContainsFunc(gaps, func(g retake.Gap) bool {
-		p := strings.TrimSuffix(g.Path, "/")
-		return path == p || strings.HasPrefix(path, p+"/")
-	})
 }
 
 // passing gaps may be gone by now without anybody telling; the others stay until
@@ -148,6 +140,9 @@ func (w *walker) spots() (*spot, error) {
 		for _, p := range w.x.links[ino] {
 			s.at(p).mark |= track.Name
 		}
+	}
+	if err := w.inodeSpots(s); err != nil {
+		return nil, err
 	}
 	return s, w.linkSpots(s)
 }

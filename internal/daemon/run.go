@@ -67,13 +67,18 @@ func (o Options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer release()
+	d := &daemon{Options: o, leave: make(chan string, 1)}
+	defer func() {
+		if !d.unfinished { // else work is under way, and only our end may give the lock back
+			release()
+		}
+	}()
 	out, err := openLog(logPath(o.Conf))
 	if err != nil {
 		return err
 	}
 	defer out.Close() //nolint:errcheck // every line was written at once
-	d := &daemon{Options: o, log: out.logger(), leave: make(chan string, 1)}
+	d.log = out.logger()
 	if d.place, err = os.Stat(lockPath(o.Conf)); err != nil {
 		return fmt.Errorf("look at the lock: %w", err)
 	}
@@ -174,14 +179,15 @@ func who(locks fsx.Locks) holder {
 // daemon is one life.
 type daemon struct {
 	Options
-	log   *slog.Logger
-	about retake.About
-	exe   string
-	group string
-	sock  *socket
-	place os.FileInfo // the lock as we hold it
-	calls traffic
-	leave chan string // why; the first reason counts
+	log        *slog.Logger
+	about      retake.About
+	exe        string
+	group      string
+	sock       *socket
+	place      os.FileInfo // the lock as we hold it
+	calls      traffic
+	leave      chan string // why; the first reason counts
+	unfinished bool        // it leaves while something is still being done
 }
 
 // uprooted reports whether the data directory was removed or replaced under us.

@@ -53,6 +53,7 @@ func (d *daemon) serve(ctx context.Context) error {
 		d.log.Info("leaving", "why", why, "err", err)
 	}
 	finished := d.finish(server, cancelCarried)
+	d.unfinished = !finished
 	cancelOpening()
 	return errors.Join(err, d.close(svc, finished))
 }

@@ -44,14 +44,23 @@ func (f *FaultyFS) Seen() int64 { return f.gate.seen.Load() }
 // Failed answers how many of them were made to fail.
 func (f *FaultyFS) Failed() int64 { return f.gate.failed.Load() }
 
+// RefuseNext makes the next operation of that name, such as "File.Sync", fail for want
+// of space, once.
+func (f *FaultyFS) RefuseNext(op string) { f.gate.next.Store(&op) }
+
 type faultGate struct {
 	plan   Plan
+	next   atomic.Pointer[string]
 	seen   atomic.Int64
 	failed atomic.Int64
 }
 
 func (g *faultGate) pass(op string) error {
 	n := g.seen.Add(1)
+	if next := g.next.Load(); next != nil && *next == op && g.next.CompareAndSwap(next, nil) {
+		g.failed.Add(1)
+		return syscall.ENOSPC
+	}
 	p := g.plan
 	if p.At <= 0 || n < p.At || p.Then >= 0 && n > p.At+p.Then {
 		return nil

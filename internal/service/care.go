@@ -2,8 +2,8 @@ package service
 
 import (
 	"context"
-	"path"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,7 +12,6 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/capture"
 	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/track"
 )
 
 // care looks after the store and the trackers between saves. It begins when the
@@ -193,56 +192,43 @@ func (s *Service) CrossCheck(ctx context.Context, id retake.WorkspaceID) (retake
 	return out, nil
 }
 
-// missed are the paths that differ and were not told of, before or meanwhile.
+// missed are the paths that differ and are not found by a look at what was told. What
+// comes and goes between two looks is asked for twice.
 func (s *Service) missed(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir) ([]string, error) {
+	first, err := s.untold(ctx, l, ws, root)
+	if err != nil || len(first) == 0 {
+		return nil, err
+	}
+	again, err := s.untold(ctx, l, ws, root)
+	return slices.DeleteFunc(again, func(p string) bool { return !slices.Contains(first, p) }), err
+}
+
+func (s *Service) untold(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir) ([]string, error) {
 	o, err := s.captureOptions(ws.ID, ws.Root, 0, nil)
 	if err != nil {
 		return nil, err
 	}
-	changes, _, err := capture.Look(ctx, root, l.x, o, s.equal)
+	all, _, err := capture.Look(ctx, root, l.x, o, s.equal)
 	if err != nil {
 		return nil, err
 	}
 	if s.drain(l, ws.Root); l.doubt != "" {
 		return nil, nil
 	}
+	l.narrow(&o)
+	told, _, err := capture.Look(ctx, root, l.x, o, s.equal)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, c := range told {
+		known[c.Path] = true
+	}
 	var out []string
-	gone := map[string]bool{} // directories that were told of and are not there any more
-	for _, c := range changes { // by path: what lies in a directory comes after it
-		switch {
-		case told(l.dirt, c.Path):
-			gone[c.Path] = c.What == retake.Deleted || c.What == retake.Retyped
-		case below(gone, c.Path), capture.InGap(l.gaps, c.Path):
-		default:
+	for _, c := range all {
+		if !known[c.Path] {
 			out = append(out, c.Path)
 		}
 	}
 	return out, nil
-}
-
-// below reports whether a path lies in one of the directories.
-func below(dirs map[string]bool, name string) bool {
-	for at := path.Dir(name); at != "."; at = path.Dir(at) {
-		if dirs[at] {
-			return true
-		}
-	}
-	return false
-}
-
-// told: the path, a directory above it that is in question altogether, or, because
-// a directory's own times move with its names, a name in it.
-func told(dirt map[string]track.Mark, name string) bool {
-	if _, ok := dirt[name]; ok {
-		return true
-	}
-	for p, m := range dirt {
-		if m&track.Deep != 0 && (p == "" || strings.HasPrefix(name, p+"/")) {
-			return true
-		}
-		if rest, ok := strings.CutPrefix(p, name+"/"); ok && !strings.Contains(rest, "/") {
-			return true
-		}
-	}
-	return false
 }

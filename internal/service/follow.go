@@ -105,6 +105,8 @@ func (s *Service) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
 	if damage != nil && !errors.Is(damage, store.ErrDamaged) {
 		return rep, fault("not rebuilt", unchanged, damage)
 	}
+	s.rows.Lock()
+	defer s.rows.Unlock()
 	if err := s.p.Catalog.Reset(ctx); err != nil {
 		return rep, fault("not rebuilt", unchanged, err)
 	}

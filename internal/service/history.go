@@ -13,7 +13,7 @@ import (
 func (s *Service) Log(ctx context.Context, q retake.LogQuery) (retake.Timeline, error) {
 	var tl retake.Timeline
 	var err error
-	if tl.Workspace, err = s.p.Catalog.Workspace(ctx, q.Workspace); err == nil {
+	if tl.Workspace, err = s.row(ctx, q.Workspace); err == nil {
 		tl.Checkpoints, err = s.p.Catalog.Page(ctx, q)
 	}
 	if err == nil {

@@ -76,7 +76,7 @@ func (s *Service) identify(ctx context.Context, path string, root fsx.Dir, req r
 		return retake.Workspace{}, err
 	}
 	if mark != "" && req.Mark != retake.MarkCopy {
-		ws, err := s.p.Catalog.Workspace(ctx, mark)
+		ws, err := s.row(ctx, mark)
 		if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 			return ws, err
 		}
@@ -109,8 +109,11 @@ func (s *Service) again(ctx context.Context, ws retake.Workspace, path string, i
 
 func (s *Service) first(ctx context.Context, ws retake.Workspace, root fsx.Dir, req retake.InitRequest) (retake.SaveResult, error) {
 	l := s.liveOf(ws.ID)
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
+	l.used = s.p.Clock.Now()
+	l.saving.Store(true)
+	defer l.saving.Store(false)
 	t, err := s.begin(ctx, l, ws, root)
 	if err != nil {
 		return retake.SaveResult{}, err

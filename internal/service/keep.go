@@ -25,6 +25,10 @@ func (s *Service) Pin(ctx context.Context, id retake.WorkspaceID, ref, name stri
 	pin := retake.Pin{Name: name, Checkpoint: cp.ID, Number: cp.Number, Time: s.p.Clock.Now()}
 	err = s.changePins(ctx, id, func(pins []retake.Pin) ([]retake.Pin, error) {
 		if i := slices.IndexFunc(pins, func(p retake.Pin) bool { return p.Name == name }); i >= 0 {
+			if pins[i].Checkpoint == cp.ID { // asked for the second time
+				pin = pins[i]
+				return pins, nil
+			}
 			return nil, &retake.Error{Kind: retake.Exists, What: fmt.Sprintf("the name %s is that of moment %d", name, pins[i].Number), Safe: unchanged, Hint: "take it off first: retake unpin " + name}
 		}
 		return append(pins, pin), nil
@@ -55,7 +59,7 @@ func (s *Service) Unpin(ctx context.Context, id retake.WorkspaceID, name string)
 }
 
 func (s *Service) changePins(ctx context.Context, id retake.WorkspaceID, change func([]retake.Pin) ([]retake.Pin, error)) error {
-	ws, err := s.p.Catalog.Workspace(ctx, id)
+	ws, err := s.row(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -97,7 +101,7 @@ func (s *Service) Forget(ctx context.Context, id retake.WorkspaceID, refs []stri
 }
 
 func (s *Service) bury(ctx context.Context, id retake.WorkspaceID, stones []retake.Tombstone) error {
-	ws, err := s.p.Catalog.Workspace(ctx, id)
+	ws, err := s.row(ctx, id)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 // and what the tracker told since. All of it only saves time; without it every file
 // is looked at.
 type live struct {
+	saving   atomic.Bool
 	checking atomic.Pointer[context.CancelFunc] // ends the check that is under way
 
 	mu sync.Mutex // held by a save, a look and a check; guards everything below
@@ -30,7 +31,8 @@ type live struct {
 	root   string // what it watches
 	why    string // there is no watch
 	dirt   map[string]track.Mark
-	doubt  string // why everything must be looked at; "" when the dirt can be trusted
+	inodes map[uint64]bool // files that got or lost a name somewhere
+	doubt  string          // why everything must be looked at; "" when the dirt can be trusted
 	doubts int64
 	check  *retake.CrossCheck
 
@@ -72,7 +74,8 @@ func (s *Service) liveOf(id retake.WorkspaceID) *live {
 	defer s.mu.Unlock()
 	l := s.lives[id]
 	if l == nil {
-		l = &live{dirt: map[string]track.Mark{}}
+		l = &live{}
+		l.clean()
 		s.lives[id] = l
 	}
 	return l
@@ -91,11 +94,25 @@ func (s *Service) drain(l *live, root string) {
 	for p, m := range d.Paths {
 		l.dirt[p] |= m
 	}
+	for _, ino := range d.Inodes {
+		l.inodes[ino] = true
+	}
+	if d.Doubt == "" && len(l.dirt)+len(l.inodes) > maxDirt {
+		d.Doubt = "more was told than is kept"
+	}
 	if d.Doubt != "" {
 		l.doubt = d.Doubt
 		l.doubts++
 	}
+	if l.doubt != "" { // everything is looked at anyway
+		l.clean()
+	}
 }
+
+// maxDirt bounds what is kept between two seals.
+const maxDirt = 200_000
+
+func (l *live) clean() { l.dirt, l.inodes = map[string]track.Mark{}, map[uint64]bool{} }
 
 func (s *Service) watchRoot(l *live, root string) bool {
 	if l.doubt = "the tracker has just begun"; s.p.Tracker == nil {
@@ -119,7 +136,7 @@ func (s *Service) unwatch(l *live) {
 		_ = l.watch.Close() // nobody asks it any more
 	}
 	l.watch, l.root = nil, ""
-	l.dirt = map[string]track.Mark{}
+	l.clean()
 }
 
 // narrow limits a capture to what the tracker told, when that can be trusted.
@@ -127,19 +144,20 @@ func (l *live) narrow(o *capture.Options) {
 	if l.doubt != "" || l.watch == nil || !reflect.DeepEqual(l.policy, o.Policy) {
 		return
 	}
-	o.Only, o.Gaps = maps.Clone(l.dirt), l.gaps
+	o.Only, o.Inodes, o.Gaps = maps.Clone(l.dirt), l.inodes, l.gaps
 }
 
 // still reports whether nothing at all can have changed since the tip.
 func (l *live) still(p retake.Policy) bool {
-	return l.tip != nil && l.x != nil && l.x.Knows() && l.watch != nil && l.doubt == "" && len(l.dirt) == 0 &&
+	return l.tip != nil && l.x != nil && l.x.Still() && l.watch != nil && l.doubt == "" && len(l.dirt) == 0 && len(l.inodes) == 0 &&
 		reflect.DeepEqual(l.policy, p) && !capture.Passing(l.gaps)
 }
 
 // settle notes that a capture holds everything that was told before it.
 func (l *live) settle(x *capture.Index, cp retake.Checkpoint) {
 	l.x, l.gaps, l.policy, l.tip = x, cp.Coverage.Gaps, cp.Policy, &cp
-	l.dirt, l.doubt = map[string]track.Mark{}, ""
+	l.doubt = ""
+	l.clean()
 }
 
 // indexFor gives the index of a checkpoint: the one in memory when it is of the tip.

@@ -52,7 +52,7 @@ func (s *Service) markedAt(ctx context.Context, path string) (retake.Workspace, 
 	if err != nil || id == "" {
 		return retake.Workspace{}, false, err
 	}
-	ws, err := s.p.Catalog.Workspace(ctx, id)
+	ws, err := s.row(ctx, id)
 	if errors.Is(err, catalog.ErrNotFound) || err == nil && ws.Ended != nil {
 		return retake.Workspace{}, false, nil
 	}
@@ -95,9 +95,16 @@ func (s *Service) stillThere(ws retake.Workspace) bool {
 	return err == nil && id == ws.ID
 }
 
+// row is what the catalog says of a workspace.
+func (s *Service) row(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, error) {
+	s.rows.RLock()
+	defer s.rows.RUnlock()
+	return s.p.Catalog.Workspace(ctx, id)
+}
+
 // openRoot opens the root of a workspace and checks that it is the one.
 func (s *Service) openRoot(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, fsx.Dir, error) {
-	ws, err := s.p.Catalog.Workspace(ctx, id)
+	ws, err := s.row(ctx, id)
 	if err != nil {
 		return ws, nil, fault("no such workspace", unchanged, err)
 	}
@@ -132,7 +139,7 @@ func (s *Service) Workspaces(ctx context.Context) ([]retake.WorkspaceState, erro
 
 // Deinit ends the protection of a workspace: the mark goes, the history stays.
 func (s *Service) Deinit(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, error) {
-	ws, err := s.p.Catalog.Workspace(ctx, id)
+	ws, err := s.row(ctx, id)
 	if err != nil {
 		return ws, fault("no such workspace", unchanged, err)
 	}

@@ -32,16 +32,13 @@ func (s *Service) Save(ctx context.Context, req retake.SaveRequest) (retake.Save
 	l.lock()
 	defer l.mu.Unlock()
 	l.used = s.p.Clock.Now()
-	if req.IfChanged {
-		if s.drain(l, ws.Root); l.still(s.p.Policy(ws.ID)) {
-			return retake.SaveResult{Workspace: ws, Checkpoint: *l.tip, Warnings: []retake.Warning{}}, nil
-		}
-	}
-	res, err := s.saveIn(ctx, l, ws, root, req)
+	l.saving.Store(true)
+	defer l.saving.Store(false)
+	res, err := s.saveOr(ctx, l, ws, root, req)
 	if err != nil {
 		return res, fault("not saved", notSaved, err)
 	}
-	if req.Pin != "" && res.Recorded {
+	if req.Pin != "" {
 		if _, err := s.Pin(ctx, ws.ID, string(res.Checkpoint.ID), req.Pin); err != nil {
 			res.Warnings = append(res.Warnings, retake.Warning{Code: "pin", Text: err.Error()})
 		}
@@ -49,15 +46,33 @@ func (s *Service) Save(ctx context.Context, req retake.SaveRequest) (retake.Save
 	return res, nil
 }
 
-func (s *Service) saveIn(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest) (retake.SaveResult, error) {
+// saveOr saves, unless that is asked only for changes and there can be none.
+func (s *Service) saveOr(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest) (retake.SaveResult, error) {
+	if req.IfChanged && (l.tip == nil || l.tip.ID != req.ID) { // else it is asked for the second time
+		if s.drain(l, ws.Root); l.still(s.p.Policy(ws.ID)) {
+			return retake.SaveResult{Workspace: ws, Checkpoint: *l.tip, Warnings: []retake.Warning{}}, nil
+		}
+	}
+	return s.saveIn(ctx, l, ws, root, req)
+}
+
+func (s *Service) saveIn(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest) (res retake.SaveResult, err error) {
 	t, err := s.begin(ctx, l, ws, root)
 	if err != nil {
 		return retake.SaveResult{}, err
 	}
-	res, known, err := t.again(ctx, req.ID)
+	whole := false
+	defer func() {
+		if !whole { // something panicked: what is in memory is worth nothing, and the line must be given back
+			l.x, l.tip, l.doubt = nil, nil, "a save broke off"
+			_ = t.close()
+		}
+	}()
+	res, known, err := t.again(ctx, req)
 	if err == nil && !known {
 		res, err = t.save(ctx, req)
 	}
+	whole = true
 	if cerr := t.close(); cerr != nil {
 		res.Warnings = append(res.Warnings, retake.Warning{Code: "upkeep", Text: cerr.Error()})
 	}
@@ -76,6 +91,7 @@ type taking struct {
 	root   fsx.Dir
 	w      store.Writer
 	parent *retake.Checkpoint
+	policy retake.Policy // of the last capture; the user may change it meanwhile
 	warn   []retake.Warning
 }
 
@@ -111,12 +127,13 @@ func (s *Service) begin(ctx context.Context, l *live, ws retake.Workspace, root 
 }
 
 // again answers the checkpoint that was sealed under this id, when the caller asks a
-// second time because it did not hear the answer.
-func (t *taking) again(ctx context.Context, id retake.CheckpointID) (retake.SaveResult, bool, error) {
-	if id == "" {
+// second time because it did not hear the answer. One that ran out of time is
+// completed if it was not yet.
+func (t *taking) again(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, bool, error) {
+	if req.ID == "" {
 		return retake.SaveResult{}, false, nil
 	}
-	cp, err := t.s.p.Catalog.Checkpoint(ctx, id)
+	cp, err := t.s.p.Catalog.Checkpoint(ctx, req.ID)
 	if errors.Is(err, catalog.ErrNotFound) {
 		return retake.SaveResult{}, false, nil
 	}
@@ -130,7 +147,29 @@ func (t *taking) again(ctx context.Context, id retake.CheckpointID) (retake.Save
 	if before, err := t.s.p.Catalog.Checkpoint(ctx, cp.Parent); cp.Parent != "" && err == nil {
 		res.Created = before.Content != cp.Content
 	}
+	if cp.Coverage.Count()[retake.ReasonBudget] > 0 {
+		next, err := t.s.p.Catalog.ByNumber(ctx, t.ws.ID, cp.Number+1)
+		if err == nil && next.Parent == cp.ID && next.Trigger == retake.TriggerComplete {
+			res.Partial, res.Checkpoint = &cp, next
+		} else {
+			t.complete(ctx, req, &res)
+		}
+		res.Warnings = append(res.Warnings, t.warn...)
+	}
 	return res, true, nil
+}
+
+// complete takes what a checkpoint that ran out of time is missing. If it does not work
+// out, the partial one stands.
+func (t *taking) complete(ctx context.Context, req retake.SaveRequest, res *retake.SaveResult) {
+	req.Budget, req.Trigger, req.ID, req.IfChanged = 0, retake.TriggerComplete, "", false
+	whole, _, err := t.take(ctx, req)
+	if err != nil {
+		t.warn = append(t.warn, retake.Warning{Code: "incomplete", Text: "the rest was not saved: " + err.Error()})
+		return
+	}
+	partial := res.Checkpoint
+	res.Partial, res.Checkpoint = &partial, whole
 }
 
 // tip is the newest checkpoint of a line, from the store: what a save builds on
@@ -170,13 +209,7 @@ func (t *taking) save(ctx context.Context, req retake.SaveRequest) (retake.SaveR
 	}
 	res := retake.SaveResult{Workspace: t.ws, Checkpoint: cp, Recorded: recorded}
 	if recorded && cp.Coverage.Count()[retake.ReasonBudget] > 0 {
-		req.Budget, req.Trigger, req.ID, req.IfChanged = 0, retake.TriggerComplete, "", false
-		whole, _, err := t.take(ctx, req)
-		if err != nil { // the partial one stands
-			t.warn = append(t.warn, retake.Warning{Code: "incomplete", Text: "the rest was not saved: " + err.Error()})
-		} else {
-			res.Partial, res.Checkpoint = &cp, whole
-		}
+		t.complete(ctx, req, &res)
 	}
 	res.Created = recorded && (before == nil || before.Content != res.Checkpoint.Content)
 	res.Warnings = append([]retake.Warning{}, t.warn...)
@@ -220,7 +253,7 @@ func (t *taking) pass(res *capture.Result, x *capture.Index) {
 	if p := t.parent; p.Tree == res.Files.Object {
 		res.Draft.Accept(capture.Seal{Checkpoint: p.ID, Number: p.Number, Tree: p.Tree})
 		t.l.settle(x, *p)
-		t.l.gaps = res.Coverage.Gaps
+		t.l.gaps, t.l.policy = res.Coverage.Gaps, t.policy
 		return
 	}
 	res.Draft.Discard()
@@ -233,6 +266,7 @@ func (t *taking) read(ctx context.Context, req retake.SaveRequest) (*capture.Res
 	if err != nil {
 		return nil, nil, err
 	}
+	t.policy = o.Policy
 	x, err := t.s.indexFor(ctx, t.l, t.ws.ID, t.parent)
 	if err != nil {
 		return nil, nil, err
@@ -257,7 +291,7 @@ func (t *taking) checkpoint(res *capture.Result, req retake.SaveRequest) (retake
 		Tree: res.Files.Object, Content: res.Content, Coverage: res.Coverage,
 		Files: res.Files.Sum.Files + res.Files.Sum.Symlinks, Dirs: res.Files.Sum.Dirs,
 		Bytes: res.Files.Sum.Bytes, NewBytes: res.NewBytes, Changed: res.Changed,
-		Policy: t.s.p.Policy(t.ws.ID),
+		Policy: t.policy,
 	}
 	if t.parent != nil {
 		cp.Parent = t.parent.ID

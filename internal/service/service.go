@@ -51,7 +51,8 @@ type Service struct {
 	mu    sync.Mutex  // guards st and lives
 	st    store.Store // nil until first needed
 	lives map[retake.WorkspaceID]*live
-	care  *care // nil unless this service is sole
+	rows  sync.RWMutex // held alone while the catalog is made again, so that nobody takes a workspace for unknown
+	care  *care        // nil unless this service is sole
 }
 
 var _ retake.Service = (*Service)(nil)

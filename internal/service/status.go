@@ -12,7 +12,7 @@ import (
 func (s *Service) Status(ctx context.Context, id retake.WorkspaceID) (retake.Status, error) {
 	out := retake.Status{Protection: "same-user"} // the store belongs to the user the agent runs as
 	var err error
-	if out.Workspace, err = s.p.Catalog.Workspace(ctx, id); err != nil {
+	if out.Workspace, err = s.row(ctx, id); err != nil {
 		return out, fault("no such workspace", unchanged, err)
 	}
 	if out.Count, _, err = s.p.Catalog.Counts(ctx, id); err != nil {
@@ -37,9 +37,10 @@ func (s *Service) Status(ctx context.Context, id retake.WorkspaceID) (retake.Sta
 // that is under way.
 func (s *Service) now(ctx context.Context, cp retake.Checkpoint, out *retake.Status) error {
 	l := s.liveOf(cp.Workspace)
-	if out.Saving = !l.mu.TryLock(); out.Saving {
+	if out.Saving = l.saving.Load(); out.Saving {
 		return nil
 	}
+	l.lock()
 	defer l.mu.Unlock()
 	changes, _, err := s.lookIn(ctx, l, cp)
 	out.Now, out.Tracking = countFiles(changes), s.tracking(l)

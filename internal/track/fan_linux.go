@@ -50,6 +50,8 @@ type fanWatch struct {
 	at    place
 	dirs  map[string]map[string]Mark // handle to name; "" is the directory itself
 	trail trail
+	found map[string]Mark // by path: files that have one name, and had another
+	links map[uint64]bool // files that have several names
 	count int
 	doubt string
 	moved bool // a directory was moved since this was last cleared
@@ -74,7 +76,7 @@ func openFanotify(w *Watch, root int, at *place) (engine, error) {
 			return nil, err
 		}
 	}
-	f := &fanWatch{g: g, w: w, at: *at, dirs: map[string]map[string]Mark{}, trail: trail{}}
+	f := &fanWatch{g: g, w: w, at: *at, dirs: map[string]map[string]Mark{}, trail: trail{}, found: map[string]Mark{}, links: map[uint64]bool{}}
 	if err := g.join(f, root); err != nil {
 		if len(g.watches) == 0 {
 			err = errors.Join(err, g.end())
@@ -199,6 +201,7 @@ func (f *fanWatch) doubts(why string) {
 		f.w.notes.wake()
 	}
 	f.dirs, f.count, f.trail = map[string]map[string]Mark{}, 0, trail{}
+	f.found, f.links = map[string]Mark{}, map[uint64]bool{}
 }
 
 // note keeps one name until it is drained. In doubt nothing is kept.
@@ -246,6 +249,7 @@ func (f *fanWatch) drain(root int, at *place, d *Dirt) (broken bool) {
 		more := f.trail
 		f.search(more, f.answer(f.take(), root, at, d), root, at, d)
 	}
+	f.tellLinks(d)
 	if f.doubt != "" {
 		d.doubt(f.doubt)
 		f.doubt = ""

@@ -1,6 +1,7 @@
 package track
 
 import (
+	"encoding/binary"
 	"errors"
 	"slices"
 
@@ -107,4 +108,47 @@ func isAt(file, path string) (alone, there bool) {
 	var st unix.Stat_t
 	err = unix.Lstat(path, &st)
 	return st.Nlink == 1, err == nil
+}
+
+// relinked keeps the number of a file that may or may not be ours: no news yet.
+func (f *fanWatch) relinked(ino uint64) {
+	if f.links[ino] = true; len(f.links) > f.w.notes.limit {
+		f.doubts("more files with other names than are kept")
+	}
+}
+
+// tellLinks answers the files whose number of names changed.
+func (f *fanWatch) tellLinks(d *Dirt) {
+	for path, m := range f.found {
+		d.Paths[path] |= m
+	}
+	for ino := range f.links {
+		d.Inodes = append(d.Inodes, ino)
+	}
+	f.found, f.links = map[string]Mark{}, map[uint64]bool{}
+}
+
+// locate answers a name of a file, not always one that is true, and its number.
+func locate(mount int, file string) (path string, ino uint64, err error) {
+	kind := int32(binary.NativeEndian.Uint32([]byte(file[4:handleHead])))
+	fd, err := openHandle(mount, unix.NewFileHandle(kind, []byte(file[handleHead:])))
+	switch {
+	case errors.Is(err, unix.ESTALE), errors.Is(err, unix.ENOENT):
+		return "", 0, errGone
+	case err != nil:
+		return "", 0, err
+	}
+	defer closeFD(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return "", 0, err
+	}
+	if st.Nlink == 0 {
+		return "", 0, errGone
+	}
+	path, err = pathOf(fd)
+	if errors.Is(err, unix.ENAMETOOLONG) {
+		path, err = "", nil
+	}
+	return path, st.Ino, err
 }

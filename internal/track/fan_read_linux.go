@@ -61,6 +61,7 @@ const (
 // directory has to be looked up, and closes them at its end.
 type batch struct {
 	g     *group
+	asked map[string]bool // files whose links changed
 	views []view
 	ready bool
 }
@@ -103,10 +104,44 @@ func (b *batch) event(mask uint64, info []byte) {
 		}
 		info = info[size:]
 	}
-	// Attributes without a name are the number of links of a file, and whatever
-	// changed that has an event with a name.
-	if !named && mask&^(unix.FAN_ATTRIB|unix.FAN_ONDIR) != 0 {
+	switch {
+	case named:
+	case mask&^(unix.FAN_ATTRIB|unix.FAN_ONDIR) != 0:
 		b.g.doubts("a file was changed by its handle, without a name")
+	case file != nil && mask&unix.FAN_ONDIR == 0:
+		b.relinked(file)
+	}
+}
+
+// relinked is for a file whose number of links changed: it may have got a name outside,
+// by which it is changed without a word to us, or lost one by which it was.
+func (b *batch) relinked(file []byte) {
+	if b.asked[string(file)] {
+		return
+	}
+	if b.asked == nil {
+		b.asked = map[string]bool{}
+	}
+	b.asked[string(file)] = true
+	b.open()
+	if len(b.views) == 0 {
+		return // nobody listens, or the roots are away, which is a doubt of its own
+	}
+	path, ino, err := locate(b.views[0].fd, string(file))
+	if errors.Is(err, errGone) {
+		return
+	}
+	alone, there := isAt(string(file), path)
+	for _, f := range b.g.watches {
+		switch rel, inside := beneath(f.at.real, path); {
+		case err != nil:
+			f.doubts("a file with another name cannot be found")
+		case !there || !alone:
+			f.relinked(ino)
+		case inside:
+			f.w.notes.tell()
+			f.found[rel] |= Name
+		}
 	}
 }
 

@@ -252,7 +252,7 @@ func TestNothingIsMissed(t *testing.T) {
 		t.Logf("%d of %d rounds had a doubt", doubtful, rounds)
 		most := rounds / 10
 		if mode == retake.TrackingInotify { // every file that is made, written and removed is one
-			most = rounds * 8 / 10
+			most = rounds - 5
 		}
 		if doubtful > most {
 			t.Errorf("%d of %d rounds had a doubt: that proves nothing", doubtful, rounds)

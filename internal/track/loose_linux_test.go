@@ -2,6 +2,8 @@ package track_test
 
 import (
 	"os"
+	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/retake-dev/retake"
@@ -69,4 +71,30 @@ func TestWrittenAsideAndMovedIsNoDoubt(t *testing.T) {
 		}
 		told(t, sure(t, w), marks{"f": track.Name, "f.tmp": track.Name})
 	})
+}
+
+// A file that gets a name outside of the root may be written by it without a word.
+// fanotify tells of the link; the caller then looks at the file by every save.
+func TestLinkOutsideIsTold(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("fanotify needs root")
+	}
+	a := newArea(t)
+	a.mkdir("root")
+	a.mkdir("out")
+	a.write("root/f", "1")
+	w := start(t, a.at("root"), only(retake.TrackingFanotify))
+	must(t, os.Link(a.at("root/f"), a.at("out/f")))
+	i, err := os.Stat(a.at("root/f"))
+	must(t, err)
+	ino := i.Sys().(*syscall.Stat_t).Ino
+	if d := w.Drain(); d.Doubt != "" || !slices.Contains(d.Inodes, ino) {
+		t.Fatalf("the link: %+v", d)
+	}
+	a.write("out/f", "2")
+	a.remove("out/f")
+	if d := w.Drain(); d.Doubt != "" || d.Paths["f"] == 0 {
+		t.Errorf("written by a name outside that is gone: %+v", d)
+	}
 }

@@ -24,6 +24,10 @@ const (
 type Dirt struct {
 	Doubt string // not "": the rest cannot be trusted, every file must be looked at; says why
 	Paths map[string]Mark
+
+	// Inodes are files that got or lost a name, known by number alone: which of them
+	// lie below the root is for the caller to find out. fanotify only.
+	Inodes []uint64
 }
 
 // doubt keeps the first reason.

@@ -113,7 +113,7 @@ func (e *editor) edit() (string, error) {
 		return k.name, err
 	}
 	after, err := scanOne(p)
-	if err == nil && before.size == after.size && before.mtime == after.mtime && (before.sum != after.sum || before.mode != after.mode) {
+	if e.mode == "" && err == nil && before.size == after.size && before.mtime == after.mtime && (before.sum != after.sum || before.mode != after.mode) {
 		e.v.Caught++
 	}
 	return k.name, nil

@@ -170,6 +170,32 @@ func (d *disk) syncWith(f fsx.File) error {
 	return d.broken
 }
 
+// whole answers why nothing is published any more, or nil.
+func (d *disk) whole() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.broken
+}
+
+// mend begins again after a sync that was refused. Nobody may have packs under way:
+// those were closed with the writers that no index came from. What the disk holds now
+// is read anew, because a name may be there that was not acknowledged.
+func (d *disk) mend() error {
+	if err := d.dir.Sync(); err != nil {
+		return fmt.Errorf("sync directory: %w", err)
+	}
+	if err := d.list.renew(d.dir); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, f := range d.unsynced {
+		_ = f.Close() // named by no index
+	}
+	d.unsynced, d.broken = nil, nil
+	return nil
+}
+
 func (d *disk) breakDown(err error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -61,12 +61,13 @@ type Store struct {
 	clock *clock.Monotone
 	rep   repo.DirectRepository
 
-	mu     sync.Mutex // guards refreshes of rep's view, and all below
-	closed bool
-	view   *view // of a sole owner; nil: to be made
-	lines  map[retake.WorkspaceID]kept
-	seals  int // since the last Tend
-	tended int // Tends on this view
+	mu      sync.Mutex // guards refreshes of rep's view, and all below
+	closed  bool
+	view    *view // of a sole owner; nil: to be made
+	lines   map[retake.WorkspaceID]kept
+	seals   int // since the last Tend
+	writers int // of a sole owner
+	tended  int // Tends on this view
 }
 
 var _ store.Store = (*Store)(nil)

@@ -130,6 +130,10 @@ func (s *Store) giveBack(ctx context.Context, vw *view) error {
 func (s *Store) retire(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.retireLocked(ctx)
+}
+
+func (s *Store) retireLocked(ctx context.Context) error {
 	vw := s.view
 	s.view, s.lines = nil, nil
 	if vw == nil {

@@ -58,11 +58,42 @@ func (s *Store) Begin(ctx context.Context, ws retake.Workspace) (store.Writer, e
 		w.unlock()
 		return nil, err
 	}
-	if err := w.open(ctx, ws); err != nil {
+	err := s.enter(ctx)
+	if err == nil {
+		if err = w.open(ctx, ws); err != nil {
+			s.exit()
+		}
+	}
+	if err != nil {
 		w.unlock()
 		return nil, fmt.Errorf("begin line: %w", err)
 	}
 	return w, nil
+}
+
+// enter counts a writer of a sole owner. The first after a sync that was refused begins
+// with what the disk holds; beside others that wrote before it there is nothing to begin.
+func (s *Store) enter(ctx context.Context) error {
+	if !s.opts.Sole {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.writers == 0 && s.disk.whole() != nil {
+		if err := errors.Join(s.retireLocked(ctx), s.disk.mend()); err != nil {
+			return err
+		}
+	}
+	s.writers++
+	return nil
+}
+
+func (s *Store) exit() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.opts.Sole {
+		s.writers--
+	}
 }
 
 func (w *writer) lock(ctx context.Context, ws retake.WorkspaceID) error {
@@ -284,6 +315,7 @@ func (w *writer) Close() error {
 		return nil
 	}
 	defer w.unlock()
+	defer w.s.exit()
 	ctx := context.Background() // a cancelled save must still give its locks back
 	err := w.upkeep
 	switch {
