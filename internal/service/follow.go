@@ -107,6 +107,7 @@ func (s *Service) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
 	}
 	s.rows.Lock()
 	defer s.rows.Unlock()
+	ctx = context.WithoutCancel(ctx) // half a catalog is worse than a late one
 	if err := s.p.Catalog.Reset(ctx); err != nil {
 		return rep, fault("not rebuilt", unchanged, err)
 	}
