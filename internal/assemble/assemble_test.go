@@ -23,7 +23,7 @@ func openSolo(t *testing.T, home string) retake.Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := assemble.Solo(t.Context(), c, set, assemble.Options{})
+	s, err := assemble.Solo(t.Context(), c, set, assemble.Options{Derivation: derivation})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func newDesk(t *testing.T, o assemble.Options) *desk {
 	var err error
 	d.set, err = config.Load(filepath.Join(home, "config.json"))
 	must(t, err)
-	o.Sole = true
+	o.Sole, o.Derivation = true, derivation
 	if o.Track == (track.Options{}) {
 		o.Track.TrustOthers = true
 	}

@@ -63,7 +63,7 @@ func newAiling(t *testing.T) (*kopiastore.Store, *ailing, retake.Workspace) {
 		t.Fatal(err)
 	}
 	a := &ailing{FS: m}
-	s, err := kopiastore.Create(t.Context(), kopiastore.Options{Dir: "/store", FS: a, Locks: fsx.NewMemoryLocks(), Clock: clock.Wall})
+	s, err := kopiastore.Create(t.Context(), kopiastore.Options{Dir: "/store", FS: a, Locks: fsx.NewMemoryLocks(), Clock: clock.Wall, Derivation: derivation})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 // an entry it cannot express makes another.
 func TestProveEqualsOurs(t *testing.T) {
 	t.Parallel()
-	s, err := kopiastore.Create(t.Context(), kopiastore.Options{Dir: t.TempDir(), FS: fsx.OS(), Locks: fsx.NewMemoryLocks(), Clock: clock.Wall})
+	s, err := kopiastore.Create(t.Context(), kopiastore.Options{Dir: t.TempDir(), FS: fsx.OS(), Locks: fsx.NewMemoryLocks(), Clock: clock.Wall, Derivation: derivation})
 	if err != nil {
 		t.Fatal(err)
 	}
