@@ -63,19 +63,23 @@ func (d *daemon) serve(ctx context.Context) error {
 func (d *daemon) finish(server *http.Server, cancelCarried func()) bool {
 	patient, cancel := context.WithTimeout(context.Background(), finishWait)
 	defer cancel()
-	if server.Shutdown(patient) == nil {
+	if idle(server.Shutdown(patient)) {
 		return true
 	}
 	d.log.Warn("stopping requests that take too long", "in flight", d.calls.count())
 	cancelCarried()
 	last, cancelLast := context.WithTimeout(context.Background(), graceAfter)
 	defer cancelLast()
-	if server.Shutdown(last) == nil {
+	if idle(server.Shutdown(last)) {
 		return true
 	}
 	_ = server.Close() // nobody is left to hear
 	return false
 }
+
+// idle reads the answer of a shutdown: that somebody had closed the listener
+// before says nothing about requests, which were waited for all the same.
+func idle(err error) bool { return err == nil || errors.Is(err, net.ErrClosed) }
 
 // close closes the service, unless a request is still inside it.
 func (d *daemon) close(p *pending, finished bool) error {
@@ -176,7 +180,9 @@ func (d *daemon) open(ctx, carried context.Context) *pending {
 		defer close(p.done)
 		s, err := d.Open(ctx)
 		if err != nil {
-			d.log.Error("open service", "err", err)
+			if ctx.Err() == nil { // else we leave before it was open
+				d.log.Error("open service", "err", err)
+			}
 			p.handler = httpapi.Refuse(err)
 			return
 		}
