@@ -60,8 +60,9 @@ func (p *Plan) fullest() []int32 {
 	return dirs[:min(sharedDirs, len(dirs))]
 }
 
-// Edit writes files anew with one line more, as an editor does, and answers their
-// paths.
+// Edit writes files anew with another line in them, as an editor does, and answers
+// their paths. What is longer than that line keeps its length, so that the ten
+// thousandth edit is as large as the first.
 func (p *Plan) Edit(root string, files []int, round uint64) ([]string, error) {
 	var out []string
 	for _, i := range files {
@@ -73,8 +74,13 @@ func (p *Plan) Edit(root string, files []int, round uint64) ([]string, error) {
 		r := p.rand(i, 100+round)
 		line := make([]byte, 60)
 		fillText(line, r)
-		at := r.IntN(len(b) + 1)
-		b = fmt.Appendf(nil, "%s\n// %d %s\n%s", b[:at], r.Uint64(), line, b[at:])
+		added := fmt.Appendf(nil, "\n// %d %s\n", r.Uint64(), line)
+		size := len(b)
+		if size < 2*len(added) {
+			size += len(added)
+		}
+		at := r.IntN(size - len(added) + 1)
+		b = slices.Concat(b[:at], added, b[at:])[:size]
 		if err := os.WriteFile(path, b, 0o644); err != nil {
 			return nil, fmt.Errorf("edit file: %w", err)
 		}

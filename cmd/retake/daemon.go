@@ -29,11 +29,15 @@ func (k keeper) Start(ctx context.Context) (cli.DaemonState, error) {
 	if err := k.hand().Succeed(ctx); err != nil {
 		return cli.DaemonState{}, err
 	}
-	if err := k.hand().Revive(ctx); err != nil {
-		return cli.DaemonState{}, err
+	for range 3 { // somebody may end it in the moment between
+		if err := k.hand().Revive(ctx); err != nil {
+			return cli.DaemonState{}, err
+		}
+		if st, ok, err := k.Status(ctx); ok || err != nil {
+			return st, err
+		}
 	}
-	st, _, err := k.Status(ctx)
-	return st, err
+	return cli.DaemonState{}, &retake.Error{Kind: retake.Away, What: "the daemon ends as soon as it is started", Safe: "Nothing was changed.", Hint: "its log: retake daemon status"}
 }
 
 func (k keeper) Stop(ctx context.Context) (int, error) { return k.hand().Stop(ctx) }

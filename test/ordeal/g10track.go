@@ -16,40 +16,44 @@ import (
 	"github.com/retake-dev/retake/internal/track"
 )
 
-func init() { register("G10-tracked", noChangeUntold) }
+func init() {
+	register("G10-fanotify", func(r *run) []verdict {
+		return untold(r, retake.TrackingFanotify, []portion{{"disk", 5}, {"xfs", 3}, {"tmpfs", 2}})
+	})
+	register("G10-inotify", func(r *run) []verdict {
+		return untold(r, retake.TrackingInotify, []portion{{"disk", 4}, {"btrfs", 2}, {"overlay", 2}, {"tmpfs", 2}})
+	})
+}
 
-// noChangeUntold does the same to the assembly of the daemon, where a save looks
-// only where the tracker told. After each round three are compared: what was saved,
-// what a look at everything finds, and the files themselves.
-func noChangeUntold(r *run) []verdict {
-	fan := verdict{Guarantee: "G10", What: "no edit is missed by the tracker, fanotify", Detail: map[string]any{}}
-	ino := verdict{Guarantee: "G10", What: "no edit is missed by the tracker, inotify", Detail: map[string]any{}}
+// portion is how many tenths of the edits are made on a kind of place.
+type portion struct {
+	kind   string
+	tenths int
+}
+
+// untold does the same to the assembly of the daemon, where a save looks only where
+// the tracker told. After each round three are compared: what was saved, what a look
+// at everything finds, and the files themselves.
+func untold(r *run, mode retake.TrackingMode, shares []portion) []verdict {
+	v := verdict{
+		Guarantee: "G10", What: "no edit is missed by the tracker, " + string(mode),
+		Control: "a checkpoint that lacks one edit is found by the comparison", Detail: map[string]any{},
+	}
 	kinds := append(append(append([]editKind{}, plainEdits...), mapEdits...), treeEdits...)
 	total := r.figure(1_500, 50_000)
-	for i, p := range []struct {
-		v     *verdict
-		mode  retake.TrackingMode
-		kind  string
-		edits int
-	}{
-		{&fan, retake.TrackingFanotify, "disk", total * 5 / 10}, {&fan, retake.TrackingFanotify, "xfs", total * 3 / 10},
-		{&fan, retake.TrackingFanotify, "tmpfs", total * 2 / 10},
-		{&ino, retake.TrackingInotify, "disk", total * 4 / 10}, {&ino, retake.TrackingInotify, "btrfs", total * 2 / 10},
-		{&ino, retake.TrackingInotify, "overlay", total * 2 / 10}, {&ino, retake.TrackingInotify, "tmpfs", total * 2 / 10},
-	} {
-		p.v.Control = "a checkpoint that lacks one edit is found by the comparison"
-		e := editor{r: r, v: p.v, kind: p.kind, mode: p.mode, kinds: kinds, rnd: rand.New(rand.NewSource(r.seed + 100 + int64(i))), by: map[string]int{}}
+	for i, p := range shares {
+		e := editor{r: r, v: &v, kind: p.kind, mode: mode, kinds: kinds, rnd: rand.New(rand.NewSource(r.seed + 100 + int64(i))), by: map[string]int{}}
 		start := time.Now()
-		if err := e.try(p.edits); err != nil {
-			p.v.fail("%s: %v", p.kind, err)
+		if err := e.try(total * p.tenths / 10); err != nil {
+			v.fail("%s: %v", p.kind, err)
 		}
-		p.v.Seconds += time.Since(start).Seconds()
-		p.v.Detail[p.kind] = map[string]any{
+		v.Seconds += time.Since(start).Seconds()
+		v.Detail[p.kind] = map[string]any{
 			"edits": e.by, "rounds": e.rounds, "differences": e.missed,
 			"looked_at_everything": e.track.Doubts, "told": e.track.Events,
 		}
 	}
-	return []verdict{fan, ino}
+	return []verdict{v}
 }
 
 // assembly is the daemon's when a tracker is asked for.
