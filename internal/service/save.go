@@ -126,52 +126,6 @@ func (s *Service) begin(ctx context.Context, l *live, ws retake.Workspace, root 
 	return t, nil
 }
 
-// again answers the checkpoint that was sealed under this id, when the caller asks a
-// second time because it did not hear the answer. One that ran out of time is
-// completed if it was not yet.
-func (t *taking) again(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, bool, error) {
-	if req.ID == "" {
-		return retake.SaveResult{}, false, nil
-	}
-	cp, err := t.s.p.Catalog.Checkpoint(ctx, req.ID)
-	if errors.Is(err, catalog.ErrNotFound) {
-		return retake.SaveResult{}, false, nil
-	}
-	if err != nil {
-		return retake.SaveResult{}, false, err
-	}
-	if cp.Workspace != t.ws.ID {
-		return retake.SaveResult{}, false, &retake.Error{Kind: retake.Exists, What: "that id names a moment of another workspace", Safe: notSaved}
-	}
-	res := retake.SaveResult{Workspace: t.ws, Checkpoint: cp, Created: true, Recorded: true, Warnings: []retake.Warning{}}
-	if before, err := t.s.p.Catalog.Checkpoint(ctx, cp.Parent); cp.Parent != "" && err == nil {
-		res.Created = before.Content != cp.Content
-	}
-	if cp.Coverage.Count()[retake.ReasonBudget] > 0 {
-		next, err := t.s.p.Catalog.ByNumber(ctx, t.ws.ID, cp.Number+1)
-		if err == nil && next.Parent == cp.ID && next.Trigger == retake.TriggerComplete {
-			res.Partial, res.Checkpoint = &cp, next
-		} else {
-			t.complete(ctx, req, &res)
-		}
-		res.Warnings = append(res.Warnings, t.warn...)
-	}
-	return res, true, nil
-}
-
-// complete takes what a checkpoint that ran out of time is missing. If it does not work
-// out, the partial one stands.
-func (t *taking) complete(ctx context.Context, req retake.SaveRequest, res *retake.SaveResult) {
-	req.Budget, req.Trigger, req.ID, req.IfChanged = 0, retake.TriggerComplete, "", false
-	whole, _, err := t.take(ctx, req)
-	if err != nil {
-		t.warn = append(t.warn, retake.Warning{Code: "incomplete", Text: "the rest was not saved: " + err.Error()})
-		return
-	}
-	partial := res.Checkpoint
-	res.Partial, res.Checkpoint = &partial, whole
-}
-
 // tip is the newest checkpoint of a line, from the store: what a save builds on
 // must be what the store holds, whatever the catalog says. A catalog that says
 // otherwise followed a store that is not there any more, and is made again.
@@ -221,6 +175,7 @@ func (t *taking) save(ctx context.Context, req retake.SaveRequest) (retake.SaveR
 func (t *taking) take(ctx context.Context, req retake.SaveRequest) (cp retake.Checkpoint, recorded bool, err error) {
 	res, x, err := t.read(ctx, req)
 	if err != nil {
+		t.l.doubt = brokenOff
 		return retake.Checkpoint{}, false, err
 	}
 	if p := t.parent; req.IfChanged && p != nil && p.Content == res.Content && p.Coverage.Grade == res.Coverage.Grade {
@@ -233,7 +188,7 @@ func (t *taking) take(ctx context.Context, req retake.SaveRequest) (cp retake.Ch
 	}
 	if err != nil {
 		res.Draft.Discard()
-		t.l.doubt = "the save before did not work out" // names that it was told of may be lost by the next
+		t.l.doubt = brokenOff
 		return cp, false, err
 	}
 	// ---- the checkpoint exists; from here on there are only warnings ----
@@ -245,6 +200,10 @@ func (t *taking) take(ctx context.Context, req retake.SaveRequest) (cp retake.Ch
 	t.note(ctx, cp, res.Draft)
 	return cp, true, nil
 }
+
+// brokenOff: names that a save was told of may be lost by the next one, and with them
+// the way to what was written through them.
+const brokenOff = "the save before did not work out"
 
 // pass ends a capture that is not recorded. One that found the very tree of the parent
 // still tells what is settled; else only times changed, and what was told of them
