@@ -220,3 +220,27 @@ func TestRebuildBesideSaves(t *testing.T) {
 		t.Errorf("%d moments, %v", tl.Total, err)
 	}
 }
+
+// Somebody may ask what changed between the moment a link is written through and the
+// moment it is gone; the save after that still holds the change.
+func TestStatusDoesNotSwallowALink(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []retake.TrackingMode{retake.TrackingInotify, retake.TrackingFanotify} {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			if mode == retake.TrackingFanotify && os.Getuid() != 0 {
+				t.Skip("fanotify needs root")
+			}
+			d := newDesk(t, assemble.Options{Track: track.Options{Only: mode, TrustOthers: true}})
+			must(t, os.Link(d.at("shop/a"), d.at("shop/link")))
+			d.write("shop/link", "through the link")
+			_, err := d.s.Status(t.Context(), d.ws)
+			must(t, err)
+			must(t, os.Remove(d.at("shop/link")))
+			d.save(retake.SaveRequest{})
+			if got := d.latest("a"); got != "through the link" {
+				t.Errorf("a is %q", got)
+			}
+		})
+	}
+}

@@ -165,6 +165,7 @@ func (i *inoWatch) drain(root int, _ *place, d *Dirt) (broken bool) {
 	if i.brief.adrift() {
 		i.doubts(lostName)
 	}
+	d.Inodes = i.brief.linked(root)
 	if i.doubt != "" {
 		d.doubt(i.doubt)
 	}

@@ -63,5 +63,18 @@ func (i *inoWatch) followDir(mask, cookie uint32, dir string) {
 
 const lostName = "a file was changed by a name that is gone"
 
+// linked answers the files that appeared and have other names: whoever is told of one
+// now may find that name lost by the next time.
+func (b brief) linked(root int) []uint64 {
+	var out []uint64
+	for path := range b.born {
+		var st unix.Stat_t
+		if unix.Fstatat(root, path, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Nlink > 1 {
+			out = append(out, st.Ino)
+		}
+	}
+	return out
+}
+
 // adrift reports whether a file that was made and written was moved away.
 func (b brief) adrift() bool { return len(b.moving) > 0 }

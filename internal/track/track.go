@@ -26,7 +26,7 @@ type Dirt struct {
 	Paths map[string]Mark
 
 	// Inodes are files that got or lost a name, known by number alone: which of them
-	// lie below the root is for the caller to find out. fanotify only.
+	// lie below the root is for the caller to find out.
 	Inodes []uint64
 }
 
