@@ -152,7 +152,7 @@ func (s *Settings) Set(key, value string) error {
 		}
 	}
 	if err != nil {
-		return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q does not fit %s", value, key), Safe: "Nothing was changed.", Err: err}
+		return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q does not fit %s", value, key), Safe: "Nothing was changed.", Hint: err.Error(), Err: err}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
