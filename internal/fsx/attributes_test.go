@@ -146,7 +146,9 @@ func TestSyncAndFree(t *testing.T) {
 		d := p.open(t)
 		put(t, d, "f", "x")
 		must(t, d.Sync())
-		must(t, d.SyncFS())
+		if err := d.SyncFS(); err != nil && !errors.Is(err, fsx.ErrUntraced) {
+			t.Error(err)
+		}
 		free, total, err := p.fs.Free(p.root)
 		must(t, err)
 		if free <= 0 || total < free {

@@ -120,7 +120,7 @@ func (d *osDir) openRegular(op, name string, flags int, mode fs.FileMode) (File,
 		_ = unix.Close(fd)
 		return nil, fail(op, name, err)
 	}
-	return &osFile{handle: handle{fd: fd}}, nil
+	return &osFile{handle: handle{fd: fd}, appends: flags&unix.O_APPEND != 0}, nil
 }
 
 func (d *osDir) openat(op, name string, flags int, mode fs.FileMode) (int, error) {
@@ -172,7 +172,17 @@ func (d *osDir) Mkdir(name string, mode fs.FileMode) error {
 }
 
 func (d *osDir) Rename(name string, to Dir, newName string) error {
-	const op = "rename"
+	return d.between("rename", name, to, newName, func(from, to int) error {
+		err := unix.Renameat(from, name, to, newName)
+		if errors.Is(err, unix.EEXIST) { // xfs says so of a full directory
+			return unix.ENOTEMPTY
+		}
+		return err
+	})
+}
+
+// between runs one call on the descriptors of two directories.
+func (d *osDir) between(op, name string, to Dir, newName string, call func(from, to int) error) error {
 	if err := errors.Join(CheckName(name), CheckName(newName)); err != nil {
 		return fail(op, name, err)
 	}
@@ -181,14 +191,14 @@ func (d *osDir) Rename(name string, to Dir, newName string) error {
 		return fail(op, name, unix.EXDEV)
 	}
 	if other == d { // a lock taken twice for reading can deadlock with Close
-		return d.do(op, name, func(fd int) error { return unix.Renameat(fd, name, fd, newName) })
+		return d.do(op, name, func(fd int) error { return call(fd, fd) })
 	}
 	other.mu.RLock()
 	defer other.mu.RUnlock()
 	if other.fd < 0 {
 		return fail(op, name, errClosed)
 	}
-	return d.do(op, name, func(fd int) error { return unix.Renameat(fd, name, other.fd, newName) })
+	return d.do(op, name, func(fd int) error { return call(fd, other.fd) })
 }
 
 func (d *osDir) Remove(name string) error {
@@ -201,6 +211,15 @@ func (d *osDir) Remove(name string) error {
 			return unix.Unlinkat(fd, name, unix.AT_REMOVEDIR)
 		}
 		return err
+	})
+}
+
+func (d *osDir) RemoveDir(name string) error {
+	if err := CheckName(name); err != nil {
+		return fail("remove directory", name, err)
+	}
+	return d.do("remove directory", name, func(fd int) error {
+		return unix.Unlinkat(fd, name, unix.AT_REMOVEDIR)
 	})
 }
 

@@ -69,7 +69,7 @@ func (g *faultGate) pass(op string) error {
 	switch {
 	case p.Kind == NoSpace:
 		return syscall.ENOSPC
-	case p.Kind == ShortWrite && op == "File.Write":
+	case p.Kind == ShortWrite && strings.HasPrefix(op, "File.Write"):
 		return &cutError{syscall.EIO}
 	case p.Kind == ShortRead && strings.HasPrefix(op, "File.Read"):
 		return &cutError{io.ErrUnexpectedEOF}

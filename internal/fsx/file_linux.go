@@ -12,7 +12,8 @@ import (
 
 type osFile struct {
 	handle
-	cursor sync.Mutex // guards the read and write position of the descriptor
+	cursor  sync.Mutex // guards the read and write position of the descriptor
+	appends bool
 }
 
 func (f *osFile) Read(p []byte) (n int, err error) {

@@ -1,6 +1,6 @@
-// Package fsx is the seam: every file operation of capture, of the store's disk
-// and of the stat index goes through it, so that each can fail, vanish or be the
-// last one before a crash.
+// Package fsx is the seam: every file operation of capture and restore, of the
+// store's disk and of the stat index goes through it, so that each can fail,
+// vanish or be the last one before a crash.
 //
 // It may touch what lies below the directory it was opened on, and nothing else.
 // It never follows a symbolic link, never crosses to another file system, never
@@ -28,6 +28,7 @@ var (
 	ErrNotEmpty   = errors.New("directory not empty")
 	ErrCrashed    = errors.New("crashed")
 	ErrUntraced   = errors.New("a store through a mapping leaves no trace here")
+	ErrMovedOn    = errors.New("not the file that was expected")
 )
 
 // Type is the type of an inode.
@@ -95,8 +96,29 @@ type Dir interface {
 	Mkdir(name string, mode fs.FileMode) error
 	// Rename moves a name of this directory to a name of another, replacing it.
 	Rename(name string, to Dir, newName string) error
+	// Place moves a name of this directory to a name of another that is free; a
+	// taken one is fs.ErrExist.
+	Place(name string, to Dir, newName string) error
+	// Exchange swaps two names in one step. The error is errors.ErrUnsupported
+	// where the file system cannot.
+	Exchange(name string, to Dir, newName string) error
+	// Link gives a file another name; a link is not followed. A taken name is fs.ErrExist.
+	Link(name string, to Dir, newName string) error
+	// Symlink makes a symbolic link with that text.
+	Symlink(text, name string) error
+	// Special makes a FIFO or a socket (Type FIFO or Socket; others are
+	// errors.ErrUnsupported).
+	Special(name string, typ Type, mode fs.FileMode) error
 	// Remove removes a file or an empty directory.
 	Remove(name string) error
+	// RemoveDir removes an empty directory, and nothing else.
+	RemoveDir(name string) error
+	// Dress gives a name its owner, mode, attributes and time, last of all the
+	// time. It follows no link. ErrMovedOn when the inode is not ino, or when it
+	// is a regular file with several names and d.Alone.
+	Dress(name string, ino uint64, d Dressing) error
+	// DressSelf does so for the directory itself.
+	DressSelf(d Dressing) error
 	// Xattrs answers the user.* attributes of the directory itself.
 	Xattrs() (map[string][]byte, error)
 	// SetXattr sets one attribute of the directory itself.
@@ -119,6 +141,15 @@ type File interface {
 	io.Reader
 	io.ReaderAt
 	io.Writer
+	// WriterAt is not for a file opened by Append.
+	io.WriterAt
+	// Truncate cuts the file to size, or lengthens it by a hole.
+	Truncate(size int64) error
+	// CloneFrom shares the storage of all of src. What lies behind the length of
+	// src stays. The error is errors.ErrUnsupported where the file system cannot.
+	CloneFrom(src File) error
+	// Dress is that of Dir, for the open file.
+	Dress(d Dressing) error
 	Stat() (Info, error)
 	// Xattrs answers the user.* attributes.
 	Xattrs() (map[string][]byte, error)

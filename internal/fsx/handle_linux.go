@@ -4,7 +4,6 @@ package fsx
 
 import (
 	"sync"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,15 +38,7 @@ func (h *handle) Sync() error { return h.do("sync handle", "", unix.Fsync) }
 
 func (h *handle) SetMtime(ns int64) error {
 	times := [2]unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(ns)}
-	return h.do("set time", "", func(fd int) error {
-		// A nil path means the descriptor itself; package unix cannot say that.
-		_, _, errno := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(fd), 0,
-			uintptr(unsafe.Pointer(&times)), 0, 0, 0)
-		if errno != 0 {
-			return errno
-		}
-		return nil
-	})
+	return h.do("set time", "", func(fd int) error { return utimens(fd, &times) })
 }
 
 // Close may be called twice. It is not repeated after EINTR: the descriptor is

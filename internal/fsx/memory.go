@@ -16,7 +16,7 @@ import (
 //	M1  File.Sync makes data and attributes of the file durable, not its name
 //	    (but see FileSyncKeepsName).
 //	M2  Dir.Sync makes the names of one directory durable, not what they name.
-//	M3  A rename between two directories is two changes, one in each.
+//	M3  A rename or exchange between two directories is two changes, one in each.
 //	M4  Equal calls give equal results: inode numbers, times and lists too.
 type Memory struct {
 	mu       sync.Mutex
@@ -30,6 +30,7 @@ type Memory struct {
 	used     int64          // bytes of the files that have a name or a handle
 	dirty    map[*node]bool // inodes with pending changes
 	journal  bool           // see FileSyncKeepsName
+	lacks    lacks          // see RefuseChown and RefuseExchange
 }
 
 const (
@@ -110,10 +111,10 @@ func (m *Memory) Free(path string) (free, total int64, err error) {
 	return max(m.capacity-m.used, 0), m.capacity, nil
 }
 
-// find answers the inode at path.
 // Fine: the clock may stand still.
 func (m *Memory) Fine(string) bool { return false }
 
+// find answers the inode at path.
 func (m *Memory) find(path string) (*node, error) {
 	names, err := split(path)
 	if err != nil {

@@ -33,6 +33,7 @@ func (m *Memory) bare() *Memory {
 	return &Memory{
 		clock: m.clock, tick: m.tick, nextIno: m.nextIno, nextDev: m.nextDev,
 		seq: m.seq, capacity: m.capacity, dirty: map[*node]bool{}, journal: m.journal,
+		lacks: m.lacks,
 	}
 }
 
@@ -91,7 +92,7 @@ func (img *image) write(c change) {
 			img.owned = true
 		}
 		if c.off < img.size { // a hole may be filled
-			img.content.holes = nil
+			img.content.holes = filled(img.content.holes, c.off, end)
 		}
 		if more := end - img.size; more > 0 {
 			img.content.data = append(img.content.data, make([]byte, more)...)

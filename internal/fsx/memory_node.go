@@ -185,12 +185,16 @@ func (m *Memory) write(n *node, off int64, p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, err
 	}
-	if off < have { // others may hold these bytes, and a hole may be filled
-		n.now.content = &content{data: slices.Clone(n.now.content.data)}
+	switch { // others may hold these bytes
+	case off < have:
+		n.now.content = n.now.content.cut(have)
+	case off > have:
+		n.now.content = n.now.content.share(have)
+		n.now.content.lengthen(off)
 	}
 	c := n.now.content
-	if off > have {
-		c.data = append(c.data, make([]byte, off-have)...)
+	if len(c.holes) > 0 {
+		c.holes = filled(c.holes, off, off+int64(len(p)))
 	}
 	over := copy(c.data[off:], p)
 	c.data = append(c.data, p[over:]...)

@@ -143,15 +143,9 @@ func (d *portableDir) Mkdir(name string, mode fs.FileMode) error {
 }
 
 func (d *portableDir) Rename(name string, to Dir, newName string) error {
-	const op = "rename"
-	if err := errors.Join(checkLocal(name), checkLocal(newName)); err != nil {
-		return fail(op, name, err)
-	}
-	other, ok := to.(*portableDir)
-	if !ok {
-		return fail(op, name, syscall.EXDEV)
-	}
-	return fail(op, name, cause(renameBetween(d, name, other, newName)))
+	return d.between("rename", name, to, newName, func(other *portableDir) error {
+		return renameBetween(d, name, other, newName)
+	})
 }
 
 func (d *portableDir) Remove(name string) error {

@@ -36,16 +36,43 @@ func freeBytes(path string) (free, total int64, err error) {
 // renameBetween uses the descriptors: os.Root renames below one directory only,
 // and refuses to replace an empty directory.
 func renameBetween(from *portableDir, name string, to *portableDir, newName string) error {
-	a, err := from.root.Open(".")
+	return from.descriptor(func(a int) error {
+		return to.descriptor(func(b int) error {
+			err := unix.Renameat(a, name, b, newName)
+			if errors.Is(err, unix.EEXIST) { // xfs says so of a full directory
+				return unix.ENOTEMPTY
+			}
+			return err
+		})
+	})
+}
+
+// linkBetween: without a flag a link itself gets the name, not what it leads to.
+func linkBetween(from *portableDir, name string, to *portableDir, newName string) error {
+	return from.descriptor(func(a int) error {
+		return to.descriptor(func(b int) error { return unix.Linkat(a, name, b, newName, 0) })
+	})
+}
+
+func removeDir(d *portableDir, name string) error {
+	return d.descriptor(func(fd int) error { return unix.Unlinkat(fd, name, unix.AT_REMOVEDIR) })
+}
+
+func setNameMtime(d *portableDir, name string, ns int64) error {
+	times := []unix.Timespec{{Nsec: omitTime}, unix.NsecToTimespec(ns)}
+	return d.descriptor(func(fd int) error {
+		return unix.UtimesNanoAt(fd, name, times, unix.AT_SYMLINK_NOFOLLOW)
+	})
+}
+
+// descriptor lends a call a descriptor of the directory.
+func (d *portableDir) descriptor(call func(fd int) error) error {
+	f, err := d.root.Open(".")
 	if err != nil {
 		return err
 	}
-	b, err := to.root.Open(".")
-	if err != nil {
-		return errors.Join(err, a.Close())
-	}
-	err = unix.Renameat(int(a.Fd()), name, int(b.Fd()), newName)
-	return errors.Join(err, a.Close(), b.Close())
+	err = call(int(f.Fd()))
+	return errors.Join(err, f.Close())
 }
 
 func syncNames(f *os.File) error { return f.Sync() }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/windows"
 )
@@ -27,27 +28,45 @@ func freeBytes(path string) (free, total int64, err error) {
 	return int64(mine), int64(all), nil
 }
 
-// renameBetween goes by path between two directories, as the Go library has no other way; both paths
-// must still stand for the open directories.
+// renameBetween goes by path between two directories, as the Go library has no other way.
 func renameBetween(from *portableDir, name string, to *portableDir, newName string) error {
 	if from == to {
 		return from.root.Rename(name, newName)
 	}
-	for _, d := range []*portableDir{from, to} {
-		open, err := d.root.Stat(".")
-		if err != nil {
-			return err
-		}
-		named, err := os.Lstat(d.path)
-		if err != nil {
-			return err
-		}
-		if !os.SameFile(open, named) {
-			return fs.ErrNotExist
-		}
+	if err := errors.Join(from.stands(), to.stands()); err != nil {
+		return err
 	}
 	return os.Rename(filepath.Join(from.path, name), filepath.Join(to.path, newName))
 }
+
+// linkBetween goes by path, as renameBetween does.
+func linkBetween(from *portableDir, name string, to *portableDir, newName string) error {
+	if from == to {
+		return from.root.Link(name, newName)
+	}
+	if err := errors.Join(from.stands(), to.stands()); err != nil {
+		return err
+	}
+	return os.Link(filepath.Join(from.path, name), filepath.Join(to.path, newName))
+}
+
+// removeDir: the caller saw a directory; the Go library has no call for those alone.
+func removeDir(d *portableDir, name string) error { return d.root.Remove(name) }
+
+// setNameMtime cannot set the time of a link: the Go library would follow it.
+func setNameMtime(d *portableDir, name string, ns int64) error {
+	st, err := d.root.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if st.Mode().Type() == fs.ModeSymlink {
+		return errors.ErrUnsupported
+	}
+	return d.root.Chtimes(name, time.Time{}, time.Unix(0, ns))
+}
+
+// makeSpecial: there are none here.
+func makeSpecial(*portableDir, string, Type, uint32) error { return errors.ErrUnsupported }
 
 // syncNames has nothing to do: Windows gives no flush for a directory, and NTFS
 // journals names itself.

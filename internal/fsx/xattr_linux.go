@@ -11,16 +11,43 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Xattrs answers nil when there are none. Linux ends a list and a value at
-// 64 KiB, so one buffer each is always enough.
-func (h *handle) Xattrs() (attrs map[string][]byte, err error) {
-	list := buffers.Get().(*[bufferSize]byte)
-	defer buffers.Put(list)
-	size := 0
-	err = h.do("list attributes", "", func(fd int) (err error) {
-		size, err = unix.Flistxattr(fd, list[:])
+// inode is what a descriptor stands for. One opened with O_PATH takes no calls
+// but by its path below /proc, which leads to that very inode.
+type inode struct {
+	fd   int
+	path string // empty: by the descriptor
+}
+
+func (n inode) list(buf []byte) (size int, err error) {
+	err = again(func() (err error) {
+		if n.path != "" {
+			size, err = unix.Listxattr(n.path, buf)
+		} else {
+			size, err = unix.Flistxattr(n.fd, buf)
+		}
 		return err
 	})
+	return size, err
+}
+
+func (n inode) value(name string, buf []byte) (size int, err error) {
+	err = again(func() (err error) {
+		if n.path != "" {
+			size, err = unix.Getxattr(n.path, name, buf)
+		} else {
+			size, err = unix.Fgetxattr(n.fd, name, buf)
+		}
+		return err
+	})
+	return size, err
+}
+
+// xattrs answers nil when there are none. Linux ends a list and a value at
+// 64 KiB, so one buffer each is always enough.
+func (n inode) xattrs() (attrs map[string][]byte, err error) {
+	list := buffers.Get().(*[bufferSize]byte)
+	defer buffers.Put(list)
+	size, err := n.list(list[:])
 	if errors.Is(err, unix.ENOTSUP) || err == nil && size == 0 {
 		return nil, nil
 	}
@@ -34,23 +61,27 @@ func (h *handle) Xattrs() (attrs map[string][]byte, err error) {
 		if !strings.HasPrefix(name, userPrefix) {
 			continue
 		}
-		n := 0
-		err := h.do("read attribute", name, func(fd int) (err error) {
-			n, err = unix.Fgetxattr(fd, name, value[:])
-			return err
-		})
+		got, err := n.value(name, value[:])
 		if errors.Is(err, unix.ENODATA) { // gone since the list was read
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, fail("read attribute", name, err)
 		}
 		if attrs == nil {
 			attrs = map[string][]byte{}
 		}
-		attrs[name] = bytes.Clone(value[:n])
+		attrs[name] = bytes.Clone(value[:got])
 	}
 	return attrs, nil
+}
+
+func (h *handle) Xattrs() (attrs map[string][]byte, err error) {
+	err = h.do("list attributes", "", func(fd int) (err error) {
+		attrs, err = inode{fd: fd}.xattrs()
+		return err
+	})
+	return attrs, err
 }
 
 func (h *handle) SetXattr(name string, value []byte) error {

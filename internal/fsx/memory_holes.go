@@ -1,0 +1,38 @@
+package fsx
+
+// memoryBlock is what storage is given in.
+const memoryBlock = 4096
+
+func blockStart(at int64) int64 { return at / memoryBlock * memoryBlock }
+func blockEnd(at int64) int64   { return blockStart(at + memoryBlock - 1) }
+
+// filled answers what is left of holes when from to end is written: whole
+// blocks get storage.
+func filled(holes []Hole, from, end int64) (left []Hole) {
+	from, end = blockStart(from), blockEnd(end)
+	for _, h := range holes {
+		stop := h.Offset + h.Length
+		if before := min(from, stop) - h.Offset; before > 0 {
+			left = append(left, Hole{Offset: h.Offset, Length: before})
+		}
+		if start := max(end, h.Offset); start < stop {
+			left = append(left, Hole{Offset: start, Length: stop - start})
+		}
+	}
+	return left
+}
+
+// lengthen adds zeros up to size, without storage for the whole blocks. Those
+// who share the bytes so far do not see it.
+func (c *content) lengthen(size int64) {
+	have := int64(len(c.data))
+	c.data = append(c.data, make([]byte, size-have)...)
+	start := blockEnd(have)
+	if last := len(c.holes) - 1; last >= 0 && c.holes[last].Offset+c.holes[last].Length == have {
+		start = c.holes[last].Offset
+		c.holes = c.holes[:last:last]
+	}
+	if start < size {
+		c.holes = append(c.holes, Hole{Offset: start, Length: size - start})
+	}
+}

@@ -1,0 +1,21 @@
+//go:build darwin || windows
+
+package fsx
+
+import (
+	"io/fs"
+	"os"
+)
+
+// stands: the path must still stand for the open directory.
+func (d *portableDir) stands() error {
+	open, err := d.root.Stat(".")
+	if err != nil {
+		return err
+	}
+	named, err := os.Lstat(d.path)
+	if err == nil && !os.SameFile(open, named) {
+		err = fs.ErrNotExist
+	}
+	return err
+}
