@@ -1,12 +1,15 @@
 // Package proc starts other processes and asks the kernel about them. It is the
 // only room that runs a program.
 //
-// It may start processes, send signals, and write to control groups. It reads no
-// environment: whoever asks says what the new process may see.
+// It may start processes, send signals, write to control groups, and mount where
+// only its own child sees it. It reads no environment: whoever asks says what the
+// new process may see. It opens no file that another process holds.
 //
 //	P1  A detached process shares nothing with its starter but one pipe: no
 //	    session, terminal, working directory, variable or descriptor.
 //	P2  That pipe carries one line, and closes with it.
+//	P3  A program runs once: where it cannot run at another's path, nothing of it
+//	    has run and none of its input is read before it is run at its own.
 package proc
 
 import (

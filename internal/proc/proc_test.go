@@ -26,19 +26,29 @@ import (
 	"github.com/retake-dev/retake/internal/proc"
 )
 
+// programs are those that tests of one system start.
+var programs = map[string]func(args []string){
+	"child":   func(args []string) { child(args[0]) },
+	"starter": func(args []string) { starter(args[0]) },
+}
+
 // The test program is also the programs that it starts.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 {
-		switch os.Args[1] {
-		case "child":
-			child(os.Args[2])
-			return
-		case "starter":
-			starter(os.Args[2])
-			return
-		}
+	if handled, exit := proc.Inner(os.Args[1:]); handled {
+		os.Exit(exit)
 	}
-	os.Exit(m.Run())
+	args := os.Args[1:]
+	if all, ok := os.LookupEnv("TEST_PROGRAM"); ok { // for one without arguments
+		args = strings.Split(all, ":")
+	}
+	if len(args) == 0 || strings.HasPrefix(args[0], "-test.") {
+		os.Exit(m.Run())
+	}
+	p := programs[args[0]]
+	if p == nil {
+		os.Exit(2) // the tests themselves would start this again, without end
+	}
+	p(args[1:])
 }
 
 // facts is what a detached process sees of itself.

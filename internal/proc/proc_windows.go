@@ -12,6 +12,9 @@ const CanDetach = false
 // Spawn is for systems on which the other end of a socket can be asked who it is.
 func Spawn(context.Context, Detached) (string, error) { return "", ErrUnsupported }
 
+// keepDescriptors has nothing to do: only what is named is inherited.
+func keepDescriptors() error { return nil }
+
 // ToStarter finds no pipe.
 func ToStarter(int) *Starter { return nil }
 
