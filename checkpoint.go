@@ -10,6 +10,9 @@ const (
 	TriggerInit     Trigger = "init"     // the first capture
 	TriggerManual   Trigger = "manual"   // somebody asked
 	TriggerComplete Trigger = "complete" // the rest of a capture that ran out of time
+	TriggerSafety   Trigger = "safety"   // all there was before a restore
+	TriggerReturn   Trigger = "return"   // after a restore, an undo, a redo or an adopt
+	TriggerFork     Trigger = "fork"     // the first of a fork
 )
 
 // Checkpoint is one moment on the timeline of a workspace.
@@ -30,6 +33,7 @@ type Checkpoint struct {
 	NewBytes  int64        `json:"new_bytes"` // of files that are new or have other bytes
 	Changed   Counts       `json:"changed"`
 	Policy    Policy       `json:"policy,omitzero"`
+	Return    *Return      `json:"return,omitempty"` // it was made by going back
 }
 
 // Counts counts the paths that differ from the parent; directories whose times

@@ -13,6 +13,7 @@ type Service interface {
 	Recorder
 	Historian
 	Reader
+	Restorer
 	Keeper
 	Custodian
 	io.Closer

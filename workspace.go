@@ -11,6 +11,16 @@ type Workspace struct {
 	Ino     uint64      `json:"ino"` // a copy carries the mark, but not these
 	Created time.Time   `json:"created"`
 	Ended   *time.Time  `json:"ended,omitempty"` // set by deinit; the history stays
+
+	Origin      *Origin       `json:"origin,omitempty"`      // of a fork: what it grew from
+	Interrupted *Interruption `json:"interrupted,omitempty"` // told by Locate, and stored nowhere
+}
+
+// Origin is the moment that a fork grew from.
+type Origin struct {
+	Workspace  WorkspaceID  `json:"workspace"`
+	Checkpoint CheckpointID `json:"checkpoint"`
+	Number     int64        `json:"number"`
 }
 
 // WorkspaceState is a workspace with its newest checkpoint, for lists.

@@ -26,6 +26,7 @@ type ask struct {
 	query  url.Values
 	body   any
 	again  bool // asking twice is asking once
+	looks  bool // nothing is changed by asking
 	bytes  bool // the answer is not JSON
 	follow func(retake.Progress)
 
@@ -35,7 +36,7 @@ type ask struct {
 // get asks for something; the parts become the path.
 func get(query url.Values, parts ...string) *ask {
 	a := to(http.MethodGet, nil, parts...)
-	a.query, a.again = query, true
+	a.query, a.again, a.looks = query, true, true
 	return a
 }
 

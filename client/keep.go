@@ -66,7 +66,7 @@ type scrubBody struct {
 // Scrub reads the store back. It changes nothing, so it may be asked again.
 func (c *Client) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubReport, error) {
 	a := to(http.MethodPost, scrubBody{q.Share}, "scrub")
-	a.again, a.follow = true, q.Progress
+	a.again, a.looks, a.follow = true, true, q.Progress
 	return call[retake.ScrubReport](ctx, c, a)
 }
 

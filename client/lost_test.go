@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,6 +39,23 @@ func TestLostAnswers(t *testing.T) {
 			_, err := c.Scrub(ctx, retake.ScrubQuery{})
 			return err
 		}},
+		"plan": {true, func(ctx context.Context, c *client.Client) error {
+			_, err := c.PlanRestore(ctx, retake.PlanRequest{Workspace: ws, Course: retake.CourseUndo})
+			return err
+		}},
+		"restore": {true, func(ctx context.Context, c *client.Client) error {
+			_, err := c.ApplyRestore(ctx, retake.ApplyRequest{PlanRequest: retake.PlanRequest{Workspace: ws}})
+			return err
+		}},
+		"restore with progress": {true, func(ctx context.Context, c *client.Client) error {
+			_, err := c.ApplyRestore(ctx, retake.ApplyRequest{PlanRequest: retake.PlanRequest{Workspace: ws}, Progress: func(retake.Progress) {}})
+			return err
+		}},
+		"forks": {true, func(ctx context.Context, c *client.Client) error { _, err := c.Forks(ctx, ws); return err }},
+		"fork": {false, func(ctx context.Context, c *client.Client) error {
+			_, err := c.Fork(ctx, retake.ForkRequest{Workspace: ws, Dir: "/x"})
+			return err
+		}},
 		"init": {false, func(ctx context.Context, c *client.Client) error {
 			_, err := c.Init(ctx, retake.InitRequest{Dir: "/x"})
 			return err
@@ -70,30 +88,93 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// A save has an id before it is sent; the one of the caller stays.
-func TestSaveHasAnID(t *testing.T) {
+// A save and a restore have an id before they are sent; the one of the caller stays.
+func TestCheckpointsHaveAnID(t *testing.T) {
 	t.Parallel()
+	const ours = retake.CheckpointID("cp_0197a1de-0000-7000-8000-000000000002")
+	for name, call := range map[string]func(*client.Client, retake.CheckpointID) error{
+		"save": func(c *client.Client, id retake.CheckpointID) error {
+			_, err := c.Save(t.Context(), retake.SaveRequest{Workspace: ws, ID: id})
+			return err
+		},
+		"restore": func(c *client.Client, id retake.CheckpointID) error {
+			_, err := c.ApplyRestore(t.Context(), retake.ApplyRequest{PlanRequest: retake.PlanRequest{Workspace: ws}, ID: id})
+			return err
+		},
+	} {
+		f := newFar(t)
+		f.live(answers(map[string]any{}))
+		c := f.client()
+		for _, id := range []retake.CheckpointID{"", "", ours} {
+			if err := call(c, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var ids []retake.CheckpointID
+		for _, r := range f.seen() {
+			var b struct{ ID retake.CheckpointID }
+			if err := json.Unmarshal([]byte(r[strings.Index(r, "{"):]), &b); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := retake.ParseCheckpointID(string(b.ID)); err != nil {
+				t.Error(err)
+			}
+			ids = append(ids, b.ID)
+		}
+		if ids[0] == ids[1] || ids[2] != ours {
+			t.Errorf("%s: ids: %v", name, ids)
+		}
+	}
+}
+
+// What only looks has changed nothing, also when its answer is lost for good.
+func TestLookingChangesNothing(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		looks bool
+		call  func(*client.Client) error
+	}{
+		"log": {true, func(c *client.Client) error {
+			_, err := c.Log(t.Context(), retake.LogQuery{Workspace: ws})
+			return err
+		}},
+		"scrub": {true, func(c *client.Client) error { _, err := c.Scrub(t.Context(), retake.ScrubQuery{}); return err }},
+		"plan": {true, func(c *client.Client) error {
+			_, err := c.PlanRestore(t.Context(), retake.PlanRequest{Workspace: ws})
+			return err
+		}},
+		"restore": {false, func(c *client.Client) error {
+			_, err := c.ApplyRestore(t.Context(), retake.ApplyRequest{PlanRequest: retake.PlanRequest{Workspace: ws}})
+			return err
+		}},
+		"fork": {false, func(c *client.Client) error {
+			_, err := c.Fork(t.Context(), retake.ForkRequest{Workspace: ws, Dir: "/x"})
+			return err
+		}},
+	} {
+		f := newFar(t)
+		f.live(breaksOff)
+		e := retake.AsError(x.call(client.New(client.Options{Socket: f.socket})))
+		if e.Kind != retake.Away || strings.Contains(e.Safe, "Nothing was changed") != x.looks {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+}
+
+// The other end stands in another directory.
+func TestForkGoesFromTheRoot(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.Abs("there")
+	if err != nil {
+		t.Fatal(err)
+	}
 	f := newFar(t)
-	f.live(answers(retake.SaveResult{}))
-	c := f.client()
-	for _, id := range []retake.CheckpointID{"", "", "cp_0197a1de-0000-7000-8000-000000000002"} {
-		if _, err := c.Save(t.Context(), retake.SaveRequest{Workspace: ws, ID: id}); err != nil {
-			t.Fatal(err)
-		}
+	f.live(answers(map[string]any{}))
+	if _, err := f.client().Fork(t.Context(), retake.ForkRequest{Workspace: ws, Dir: "there"}); err != nil {
+		t.Fatal(err)
 	}
-	var ids []retake.CheckpointID
-	for _, r := range f.seen() {
-		var b struct{ ID retake.CheckpointID }
-		if err := json.Unmarshal([]byte(r[strings.Index(r, "{"):]), &b); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := retake.ParseCheckpointID(string(b.ID)); err != nil {
-			t.Error(err)
-		}
-		ids = append(ids, b.ID)
-	}
-	if ids[0] == ids[1] || ids[2] != "cp_0197a1de-0000-7000-8000-000000000002" {
-		t.Errorf("ids: %v", ids)
+	if want := "POST /v1/workspaces/" + string(ws) + `/forks {"dir":"` + dir + `"}`; f.seen()[0] != want {
+		t.Errorf("%s, not %s", f.seen()[0], want)
 	}
 }
 

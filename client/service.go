@@ -91,18 +91,27 @@ type saveBody struct {
 // Save takes a checkpoint. It has an id before it is asked for, so that asking
 // again adds nothing.
 func (c *Client) Save(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, error) {
-	if req.ID == "" {
-		u, err := uuid.NewV7()
-		if err != nil {
-			return retake.SaveResult{}, &retake.Error{Kind: retake.Internal, What: "no id could be made", Safe: unchanged, Err: err}
-		}
-		req.ID = retake.CheckpointID(retake.CheckpointPrefix + u.String())
+	id, err := checkpointID(req.ID)
+	if err != nil {
+		return retake.SaveResult{}, err
 	}
 	a := to(http.MethodPost, saveBody{
-		ID: req.ID, Intent: req.Intent, Trigger: req.Trigger, Pin: req.Pin, Budget: req.Budget, IfChanged: req.IfChanged,
+		ID: id, Intent: req.Intent, Trigger: req.Trigger, Pin: req.Pin, Budget: req.Budget, IfChanged: req.IfChanged,
 	}, "workspaces", string(req.Workspace), "checkpoints")
 	a.again, a.follow = true, req.Progress
 	return call[retake.SaveResult](ctx, c, a)
+}
+
+// checkpointID is the one of the caller, or a new one.
+func checkpointID(id retake.CheckpointID) (retake.CheckpointID, error) {
+	if id != "" {
+		return id, nil
+	}
+	u, err := uuid.NewV7()
+	if err != nil {
+		return "", &retake.Error{Kind: retake.Internal, What: "no id could be made", Safe: unchanged, Err: err}
+	}
+	return retake.CheckpointID(retake.CheckpointPrefix + u.String()), nil
 }
 
 // Log reads a part of the timeline.

@@ -109,7 +109,7 @@ func (a *ask) stopped(ctx context.Context) error {
 }
 
 func (a *ask) safe() string {
-	if a.doubt && a.method != http.MethodGet {
+	if a.doubt && !a.looks {
 		return uncertain
 	}
 	return unchanged

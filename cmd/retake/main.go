@@ -13,12 +13,18 @@ import (
 	"github.com/retake-dev/retake/internal/cli"
 	"github.com/retake-dev/retake/internal/clock"
 	"github.com/retake-dev/retake/internal/config"
+	"github.com/retake-dev/retake/internal/proc"
 )
 
 // version is set at build time.
 var version = "dev"
 
-func main() { os.Exit(Main()) }
+func main() {
+	if handled, exit := proc.Inner(os.Args[1:]); handled {
+		os.Exit(exit)
+	}
+	os.Exit(Main())
+}
 
 // Main wires the parts and runs one command.
 func Main() int {
@@ -44,7 +50,8 @@ func Main() int {
 		Begun:    func() bool { return assemble.Begun(conf) },
 		Daemon:   keeper{conf, settings},
 		Settings: settings,
-		In:       os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		Run:      run(conf), Scratch: scratch(conf), Mount: mountAt,
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTTY: conf.InTTY, OutTTY: conf.OutTTY, ErrTTY: conf.ErrTTY,
 		Width: conf.Width, Color: conf.Color, ASCII: conf.ASCII, Solo: conf.Solo,
 		Dir: conf.Dir, Home: conf.Home, Clock: clock.Wall, Version: version,

@@ -6,7 +6,7 @@ const module = "github.com/retake-dev/retake"
 // below it; it may import what stands lower, never what stands higher.
 var floors = [][]string{
 	{""}, // the vocabulary
-	{"client", "internal/tree", "internal/ignore", "internal/fsx", "internal/secret", "internal/proc", "internal/clock", "internal/screen", "internal/track"},
+	{"client", "internal/tree", "internal/ignore", "internal/fsx", "internal/secret", "internal/proc", "internal/clock", "internal/screen", "internal/track", "internal/merge", "internal/mount"},
 	{"internal/store", catalogRoom},
 	{"internal/capture", "internal/restore", "internal/story", "internal/verify", "internal/retain", "internal/session", "internal/fork"},
 	{"internal/service"},
@@ -48,6 +48,8 @@ var doors = []struct {
 	{"os/exec", []string{"internal/proc", "bench", "test"}},
 	{"github.com/danielgtaylor/huma/v2", []string{"internal/httpapi"}},
 	{"github.com/spf13/cobra", []string{"internal/cli"}},
+	{"github.com/hanwen/go-fuse/v2", []string{"internal/mount"}},
+	{"znkr.io/diff", []string{"internal/merge"}},
 	{"golang.org/x/sys/unix", []string{"internal/fsx", "internal/track", "internal/proc", "internal/config", "bench", "test"}},
 }
 
@@ -70,7 +72,7 @@ func (r callRule) bars(dir string) bool {
 
 // careful rooms touch the user's files or the store's: every file operation
 // there goes through the seam, where it can be made to fail.
-var careful = []string{"internal/capture", "internal/restore", "internal/store/kopiastore"}
+var careful = []string{"internal/capture", "internal/restore", "internal/fork", "internal/store/kopiastore"}
 
 const (
 	envBecause  = "only internal/config reads the environment"

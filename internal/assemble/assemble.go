@@ -67,6 +67,7 @@ func Solo(ctx context.Context, c config.Config, s *config.Settings, o Options) (
 			return openStore(ctx, places, create, o)
 		},
 		FS: o.FS, Indexes: places.indexes, Data: data, Clock: o.Clock, Boot: c.Boot, Home: c.Home,
+		Returns: places.returns, Locks: fsx.NewLocks(places.locks), Fence: true,
 		Policy: s.Policy, Floor: s.Floor, Wait: waitForWriter, Sole: o.Sole,
 	}
 	if o.Sole {
@@ -88,14 +89,14 @@ func tracker(s *config.Settings, o track.Options) *track.Tracker {
 
 const catalogName = "catalog.db"
 
-type places struct{ store, locks, indexes, catalog string }
+type places struct{ store, locks, indexes, returns, catalog string }
 
 func makePlaces(data string) (places, error) {
 	p := places{
 		store: filepath.Join(data, "store"), locks: filepath.Join(data, "locks"),
-		indexes: filepath.Join(data, "index"), catalog: filepath.Join(data, catalogName),
+		indexes: filepath.Join(data, "index"), returns: filepath.Join(data, "returns"), catalog: filepath.Join(data, catalogName),
 	}
-	for _, d := range []string{p.store, p.locks, p.indexes} {
+	for _, d := range []string{p.store, p.locks, p.indexes, p.returns} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return p, &retake.Error{Kind: retake.Away, What: "the directory of the store cannot be made", Safe: "Nothing was changed.", Hint: "put it elsewhere: RETAKE_HOME=DIR", Err: err}
 		}

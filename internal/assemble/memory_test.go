@@ -30,7 +30,9 @@ func memories() func(t *testing.T, home string) retake.Service {
 	var stores sync.Map // home to store, so that reopening finds it
 	return func(t *testing.T, home string) retake.Service {
 		t.Helper()
-		must(t, os.MkdirAll(filepath.Join(home, "index"), 0o700))
+		for _, dir := range []string{"index", "returns"} {
+			must(t, os.MkdirAll(filepath.Join(home, dir), 0o700))
+		}
 		cat, err := sqlite.Open(t.Context(), filepath.Join(home, "catalog.db"), "local", sqlite.Options{})
 		must(t, err)
 		st, _ := stores.LoadOrStore(home, memstore.New())
@@ -38,6 +40,7 @@ func memories() func(t *testing.T, home string) retake.Service {
 			Catalog:   cat,
 			OpenStore: func(context.Context, bool) (store.Store, error) { return st.(*memstore.Store), nil },
 			FS:        fsx.OS(), Indexes: filepath.Join(home, "index"), Data: home,
+			Returns: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(), Fence: true,
 			Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute,
 			Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
 			Floor:  func(int64) int64 { return 0 },

@@ -162,6 +162,7 @@ type walker struct {
 	err     error
 	covered map[string]bool // paths that were looked at; true: with all below
 	lost    []lostLink
+	regroup []regrouped
 	inodes  map[uint64]inode // those with several names, once they are resolved
 	unclear bool
 }
@@ -242,14 +243,11 @@ func (w *walker) walk(ctx context.Context, root fsx.Dir) (*node, error) {
 	if w.o.Only != nil {
 		w.carryGaps()
 	}
-	if w.sink == nil {
-		if w.unclear {
-			return nil, errUnclear
-		}
-		return n, nil
-	}
 	if err := w.resolveLinks(); err != nil {
 		return nil, err
+	}
+	if w.sink == nil {
+		return n, nil
 	}
 	if err := w.finishAll(ctx, n); err != nil {
 		return nil, err

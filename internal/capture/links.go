@@ -202,6 +202,54 @@ func (w *walker) keepLinks() {
 	}
 }
 
+// regrouped is a file that differs in nothing, unless its group of links does.
+type regrouped struct {
+	path     string
+	old, now retake.Entry
+}
+
+// noteGroup keeps for the end what cannot be told before all links are known.
+func (w *walker) noteGroup(path string, old, now *row) {
+	if w.emit == nil || !linked(now) && groupOf(&old.entry) == "" {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.regroup = append(w.regroup, regrouped{path, old.entry, now.entry})
+}
+
+func groupOf(e *retake.Entry) string {
+	if e.Extra == nil {
+		return ""
+	}
+	return e.Extra.Group
+}
+
+// tellGroups gives changed files the groups that they are in now, and tells of those
+// whose group alone changed.
+func (w *walker) tellGroups(out []retake.Change) []retake.Change {
+	groups := map[string]string{}
+	for _, refs := range w.links {
+		for _, r := range refs {
+			groups[r.path()] = groupOf(&r.row().entry)
+		}
+	}
+	for i := range out {
+		if e := out[i].After; e != nil && e.Kind == retake.KindFile {
+			now := *e
+			setGroup(&now, groups[out[i].Path])
+			out[i].After = &now
+		}
+	}
+	for _, r := range w.regroup {
+		if group := groups[r.path]; group != groupOf(&r.old) {
+			setGroup(&r.now, group)
+			out = append(out, retake.Change{Path: r.path, What: retake.Moded, Before: &r.old, After: &r.now})
+		}
+	}
+	return out
+}
+
 func setGroup(e *retake.Entry, group string) {
 	x := retake.Extra{}
 	if e.Extra != nil {

@@ -68,6 +68,7 @@ func (v *visitor) tellRow(old, now *row) error {
 	}
 	what := difference(&old.entry, &now.entry)
 	if what == "" {
+		v.noteGroup(path, old, now)
 		return nil
 	}
 	if what == retake.Edited || old.entry.Mode != now.entry.Mode {
@@ -96,7 +97,7 @@ func (v *visitor) tellRetyped(path string, old, now *row) error {
 // directory's content is told by what lies in it.
 func difference(a, b *retake.Entry) retake.Difference {
 	switch {
-	case a.Kind != retake.KindDir && (a.Object != b.Object || a.Size != b.Size):
+	case holdsBytes(a.Kind) && (a.Object != b.Object || a.Size != b.Size):
 		return retake.Edited
 	case a.Mode != b.Mode || a.UID != b.UID || a.GID != b.GID || !sameExtra(ungrouped(a), ungrouped(b)):
 		return retake.Moded
@@ -105,6 +106,10 @@ func difference(a, b *retake.Entry) retake.Difference {
 	}
 	return ""
 }
+
+// holdsBytes: the object of a FIFO or a socket is that of no bytes, and unknown while
+// nothing is stored.
+func holdsBytes(k retake.Kind) bool { return k == retake.KindFile || k == retake.KindSymlink }
 
 // ungrouped leaves the group of hard links out: while rows are told it is not
 // known yet.
@@ -197,6 +202,7 @@ func look(ctx context.Context, root fsx.Dir, x *Index, o Options, equal func(con
 	if _, err := w.walk(ctx, root); err != nil {
 		return nil, retake.Coverage{}, err
 	}
+	out = w.tellGroups(out)
 	slices.SortFunc(out, func(a, b retake.Change) int { return strings.Compare(a.Path, b.Path) })
 	return out, retake.Cover(w.sortedGaps()), nil
 }

@@ -61,11 +61,14 @@ func (w *walker) visit(ctx context.Context, dir fsx.Dir, n *node) error {
 	if err := v.tell(); err != nil {
 		return err
 	}
+	w.noteLinks(n)
 	if w.sink == nil {
-		n.rows, n.kids, n.done = nil, nil, true
+		n.kids, n.done = nil, true
+		if !n.held {
+			n.rows = nil
+		}
 		return nil
 	}
-	w.noteLinks(n)
 	return w.finish(ctx, n, old)
 }
 

@@ -19,7 +19,15 @@ func (f *face) canAsk() bool { return f.InTTY && f.ErrTTY && !f.noInput }
 
 // ask puts a question whose default is no.
 func (f *face) ask(ctx context.Context, question string) (bool, error) {
-	fmt.Fprintf(f.Err, "%s  [y/N] ", question)
+	text, err := f.reply(ctx, question+"  [y/N] ")
+	return agreed(text), err
+}
+
+func agreed(text string) bool { return text == "y" || text == "yes" }
+
+// reply reads one line after a question, in small letters.
+func (f *face) reply(ctx context.Context, question string) (string, error) {
+	fmt.Fprint(f.Err, question)
 	type reply struct {
 		text string
 		err  error
@@ -32,19 +40,15 @@ func (f *face) ask(ctx context.Context, question string) (bool, error) {
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(f.Err)
-		return false, ctx.Err()
+		return "", ctx.Err()
 	case r := <-replies:
 		if r.err != nil && !errors.Is(r.err, io.EOF) {
-			return false, fmt.Errorf("read answer: %w", r.err)
+			return "", fmt.Errorf("read answer: %w", r.err)
 		}
 		if r.err != nil { // the question stands on a line of its own
 			fmt.Fprintln(f.Err)
 		}
-		switch strings.ToLower(strings.TrimSpace(r.text)) {
-		case "y", "yes":
-			return true, nil
-		}
-		return false, nil
+		return strings.ToLower(strings.TrimSpace(r.text)), nil
 	}
 }
 
@@ -124,10 +128,13 @@ func renderProgress(l look, word string, at retake.Progress) string {
 	if at.Total <= 0 {
 		return line + counts
 	}
+	if at.Bytes == 0 { // what is counted are steps
+		counts = screen.Count(at.Files) + " of " + screen.Count(at.Total)
+	}
 	share := min(float64(at.Files)/float64(at.Total), 1)
 	full := int(share * barColumns)
 	bar := l.green(strings.Repeat(l.g.Fill, full)) + l.dim(strings.Repeat(l.rest(), barColumns-full))
-	return line + fmt.Sprintf("%s %3.0f %%   %s", bar, share*100, counts)
+	return line + fmt.Sprintf("%s %3d %%   %s", bar, int(share*100), counts) // 100 only at the end
 }
 
 // rest is the empty part of a bar, which must differ without color too.

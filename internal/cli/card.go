@@ -11,7 +11,7 @@ import (
 // renderCard draws the words and the facts of a moment.
 func renderCard(l look, c card) string {
 	cp := c.Checkpoint
-	text, _ := title(cp)
+	text, _ := titleWith(cp, c.goals)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s  %s\n\n", l.bold(fmt.Sprint(cp.Number)), l.clock(cp.Time), l.bold(text))
 	field := func(name, value string) {
@@ -27,6 +27,11 @@ func renderCard(l look, c card) string {
 	field("pins", strings.Join(names, ", "))
 	field("coverage", l.facts(grade(l, cp.Coverage.Grade), files(cp.Files)+", "+screen.Bytes(cp.Bytes), screen.Bytes(cp.NewBytes)+" new"))
 	b.WriteString(gapLines(l, cp.Coverage.Gaps, strings.Repeat(" ", 13)))
+	if cp.Return != nil {
+		for _, f := range cp.Return.Failed {
+			field("not done", screen.Escape(f.Path)+"  "+l.dim(screen.Escape(f.Why)))
+		}
+	}
 	field("left out", policyFacts(l, cp.Policy))
 	field("id", l.dim(string(cp.ID)))
 	return b.String()
@@ -40,6 +45,12 @@ func triggerWord(t retake.Trigger) string {
 		return "by hand"
 	case retake.TriggerComplete:
 		return "the rest of a capture"
+	case retake.TriggerSafety:
+		return "by us, before a restore"
+	case retake.TriggerReturn:
+		return "by going back"
+	case retake.TriggerFork:
+		return "the first of a fork"
 	}
 	return screen.Escape(string(t))
 }

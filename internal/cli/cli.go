@@ -19,6 +19,14 @@ type Deps struct {
 	Daemon   Daemon
 	Settings Settings
 
+	// Run runs a program with our terminal and answers its exit code. An error
+	// means that it did not run, or, if it wraps ErrElsewhere, where it did.
+	Run     func(ctx context.Context, c Command) (exit int, err error)
+	Scratch func() (dir string, remove func() error, err error) // an empty directory for a throw-away fork
+	// Mount shows the moments of a workspace below dir until ctx ends; ready is
+	// called when they are there.
+	Mount func(ctx context.Context, dir string, ws retake.Workspace, s retake.Service, ready func()) error
+
 	In                    io.Reader
 	Out, Err              io.Writer
 	InTTY, OutTTY, ErrTTY bool
@@ -32,6 +40,19 @@ type Deps struct {
 	Clock   clock.Clock
 	Version string
 }
+
+// Command is a program to run.
+type Command struct {
+	Args  []string
+	Dir   string // where it runs
+	Below string // a directory below Dir to begin in; empty: Dir itself
+	Over  string // bind Dir over this path, in namespaces of its own; empty: do not
+	Aside bool   // what it prints goes to our standard error: our output is data
+}
+
+// ErrElsewhere says that Dir could not be bound over another path, and that the
+// program ran in Dir itself.
+var ErrElsewhere = errors.New("ran at another path")
 
 // Settings is the user's configuration, as `retake config` shows and changes it.
 type Settings interface {

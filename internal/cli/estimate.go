@@ -19,11 +19,16 @@ type estimateAnswer struct {
 // MarshalJSON puts the number before the fields: an estimate writes itself, and
 // would leave it out.
 func (a estimateAnswer) MarshalJSON() ([]byte, error) {
-	b, err := json.Marshal(a.Estimate)
+	return versioned(a.V, a.Estimate)
+}
+
+// versioned writes an object that has fields, with the number first.
+func versioned(v int, object any) ([]byte, error) {
+	b, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
 	}
-	return append(fmt.Appendf(nil, `{"v":%d,`, a.V), b[1:]...), nil
+	return append(fmt.Appendf(nil, `{"v":%d,`, v), b[1:]...), nil
 }
 
 func (f *face) estimateCommand() *cobra.Command {

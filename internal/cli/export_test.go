@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strings"
 	"time"
 
 	"github.com/retake-dev/retake"
@@ -83,19 +84,53 @@ func NewProgress(d Deps, word string) (tell func(retake.Progress), done func()) 
 	return p.tell(), p.done
 }
 
+// RenderTimeline draws a timeline with the names that its own moments give.
+func RenderTimeline(l Look, t retake.Timeline, newest int64) string {
+	g := goals{}
+	for _, c := range t.Checkpoints {
+		g[c.ID] = numeral(c.Number)
+	}
+	return renderTimeline(l, t, newest, g)
+}
+
+// RenderPlanList is the whole list of a plan.
+func RenderPlanList(l Look, p *retake.Plan) string {
+	var b strings.Builder
+	if err := writePlanList(&b, l, p); err != nil {
+		panic(err)
+	}
+	return b.String()
+}
+
+// Refusals are the two answers to a plan that nobody agreed to, as they are shown
+// for `retake restore 14 -- src`.
+func Refusals(l Look, p *retake.Plan, accepted ...string) (yes, silence string) {
+	typed := spoken{words: []string{"retake", "restore", "14"}, paths: []string{"src"}}
+	show := func(err error) string { return renderError(l, *retake.AsError(err)) }
+	if len(unaccepted(p, accepted)) > 0 {
+		yes = show(refuseYes(p, accepted, typed, "--yes"))
+	}
+	return yes, show(refuseSilence(p, accepted, typed))
+}
+
 // The rest as it is.
 var (
-	MaxEdits         = maxEdits
-	SplitLines       = splitLines
-	RenderTimeline   = renderTimeline
-	RenderError      = renderError
-	RenderProgress   = renderProgress
-	RenderStatusLine = renderStatusLine
-	RenderStatus     = renderStatus
-	RenderDaemon     = renderDaemon
-	RenderWorkspaces = renderWorkspaces
-	RenderSaved      = renderSaved
-	RenderLooked     = renderLooked
-	FirstRun         = firstRun
-	ShowBytes        = showBytes
+	MaxEdits          = maxEdits
+	SplitLines        = splitLines
+	RenderError       = renderError
+	RenderProgress    = renderProgress
+	RenderStatusLine  = renderStatusLine
+	RenderStatus      = renderStatus
+	RenderDaemon      = renderDaemon
+	RenderWorkspaces  = renderWorkspaces
+	RenderSaved       = renderSaved
+	RenderLooked      = renderLooked
+	FirstRun          = firstRun
+	RenderPlan        = renderPlan
+	RenderResult      = renderResult
+	RenderInterrupted = renderInterrupted
+	RenderFork        = renderFork
+	LastQuestion      = lastQuestion
+	Deed              = deed
+	ShowBytes         = showBytes
 )

@@ -27,6 +27,7 @@ type face struct {
 
 	service retake.Service
 	started bool // the arguments made sense
+	warned  bool // the banner of an interruption was shown
 }
 
 func newFace(d Deps) *face {
@@ -80,8 +81,19 @@ func (f *face) at(dir string) string {
 	return filepath.Join(f.Dir, dir)
 }
 
-// here opens the service and finds the workspace of the working directory.
+// here opens the service and finds the workspace of the working directory. Whoever
+// is in it hears that a restore was cut off.
 func (f *face) here(ctx context.Context) (retake.Service, retake.Workspace, error) {
+	s, ws, err := f.find(ctx)
+	if err == nil && ws.Interrupted != nil && !f.json && !f.warned {
+		f.warned = true
+		fmt.Fprint(f.Err, renderInterrupted(f.talk(), ws.Interrupted))
+	}
+	return s, ws, err
+}
+
+// find is here without a word about anything.
+func (f *face) find(ctx context.Context) (retake.Service, retake.Workspace, error) {
 	s, err := f.open(ctx)
 	if err != nil {
 		return nil, retake.Workspace{}, err

@@ -9,23 +9,6 @@ import (
 	"github.com/retake-dev/retake/internal/screen"
 )
 
-// title is the intent, or a sentence from facts when nobody gave one; said
-// reports which of the two it is.
-func title(c retake.Checkpoint) (text string, said bool) {
-	if c.Intent != "" {
-		return screen.Escape(c.Intent), true
-	}
-	switch {
-	case c.Trigger == retake.TriggerInit:
-		return "start", false
-	case c.Trigger == retake.TriggerComplete:
-		return "the rest, after time ran out", false
-	case c.Changed.Total() == 0:
-		return "no file changed", false
-	}
-	return files(c.Changed.Total()) + " changed", false
-}
-
 // changedFacts tells the counts, deletions first.
 func changedFacts(l look, n retake.Counts) string {
 	part := func(word string, n int64) string {

@@ -16,33 +16,57 @@ type folded struct {
 	dirs   int64
 	bytes  int64
 	change *retake.Change // nil when it stands for several
+	below  []*branch      // what a directory stands for
 }
 
 // foldOver is how many lines a group may have before directories are folded.
 const foldOver = 20
 
-// fold makes at most foldOver lines of changes of one kind where it can. It
-// opens small directories first and leaves the large ones shut, and never drops
-// a path: the counts of the lines add up.
+// fold makes at most foldOver lines of changes of one kind where it can, and
+// puts the files of the root on one line where it cannot.
 func fold(changes []retake.Change) []folded {
+	return foldTo(changes, foldOver, true)
+}
+
+// foldTo makes at most limit lines where it can. It opens small directories first
+// and leaves the large ones shut, and never drops a path: the counts of the lines
+// add up.
+func foldTo(changes []retake.Change, limit int, bunch bool) []folded {
 	root := grow(changes)
-	if len(changes) <= foldOver {
+	if len(changes) <= limit {
 		return root.leaves(nil)
 	}
 	top := root.kids
+	if !bunch {
+		straighten(top)
+	}
 	lines := len(top)
 	for {
 		var best *branch
 		for n := range open(top) {
-			if lines+n.cost() <= foldOver && (best == nil || n.cost() < best.cost()) {
+			if lines+n.cost() <= limit && (best == nil || n.cost() < best.cost()) {
 				best = n
 			}
 		}
 		if best == nil {
-			return root.lines(lines > foldOver)
+			return root.lines(bunch && lines > limit)
 		}
 		best.shut = false
+		if !bunch {
+			straighten(best.kids)
+		}
 		lines += best.cost()
+	}
+}
+
+// straighten opens directories with one thing in them: it costs no line, and the
+// name tells more.
+func straighten(nodes []*branch) {
+	for _, n := range nodes {
+		for len(n.kids) > 0 && n.cost() == 0 {
+			n.shut = false
+			n = n.kids[0]
+		}
 	}
 }
 
@@ -168,7 +192,7 @@ func (n *branch) lines(bunch bool) []folded {
 		case len(k.kids) == 0:
 			out = append(out, single(k))
 		case k.shut:
-			k.sum.path = k.path + "/"
+			k.sum.path, k.sum.below = k.path+"/", k.kids
 			out = append(out, k.sum)
 		default:
 			if k.own() {

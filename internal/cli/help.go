@@ -43,11 +43,15 @@ func (c *helpCmd) overview(l look) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  the timeline of this workspace; outside one, the list of workspaces\n", l.bold("retake"))
 	for _, s := range c.shelves() {
-		if !s.basic && !c.all {
+		commands := s.basic
+		if c.all {
+			commands = append(commands, s.more...)
+		}
+		if len(commands) == 0 {
 			continue
 		}
 		fmt.Fprintf(&b, "\n%s\n", l.dim(s.title))
-		for _, cmd := range s.commands {
+		for _, cmd := range commands {
 			fmt.Fprintf(&b, "  %s  %s\n", screen.Pad(cmd.Use, 24), cmd.Short)
 		}
 	}

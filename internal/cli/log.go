@@ -64,21 +64,29 @@ func (c *logCmd) show(ctx context.Context, s retake.Service, ws retake.Workspace
 	if err != nil {
 		return err
 	}
-	err = c.emit(logAnswer{1, t}, func(l look) string { return c.text(l, t) })
+	var g goals
+	if !c.json {
+		g = goalsOf(ctx, s, ws, t.Checkpoints)
+	}
+	err = c.emit(logAnswer{1, t}, func(l look) string { return c.text(l, t, g) })
 	if err == nil && len(t.Checkpoints) > 0 {
 		n := t.Checkpoints[0].Number
-		c.hint("look", fmt.Sprintf("retake show %d", n), "lines", fmt.Sprintf("retake diff %d", n), "since then", "retake diff")
+		pairs := []string{"look", fmt.Sprintf("retake show %d", n)}
+		if len(t.Checkpoints) > 1 {
+			pairs = append(pairs, "go back", fmt.Sprintf("retake restore %d", t.Checkpoints[1].Number))
+		}
+		c.hint(append(pairs, "since then", "retake diff")...)
 	}
-	return err
+	return orWaiting(err, ws)
 }
 
 // text draws the timeline and tells how much of it is not shown.
-func (c *logCmd) text(l look, t retake.Timeline) string {
+func (c *logCmd) text(l look, t retake.Timeline, g goals) string {
 	newest := int64(0)
 	if len(t.Checkpoints) > 0 {
 		newest = t.Checkpoints[0].Number
 	}
-	out := renderTimeline(l, t, newest)
+	out := renderTimeline(l, t, newest, g)
 	if more := t.Total - int64(len(t.Checkpoints)); more > 0 && c.since == "" {
 		out += l.dim(fmt.Sprintf("%s %s more, older: retake log --limit %d", l.g.Dots, screen.Count(more), t.Total)) + "\n"
 	}

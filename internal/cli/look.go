@@ -2,6 +2,7 @@ package cli
 
 import (
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ type look struct {
 	now   time.Time
 	home  string
 	ascii bool
+	goals goals // names for titles, when they were looked up
 }
 
 // sep stands between facts of one line.
@@ -52,8 +54,8 @@ func (l look) path(p string) string {
 
 // word is a path that can be pasted into a shell.
 func (l look) word(p string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+"
-	if strings.Trim(p, plain) == "" {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:,@%="
+	if strings.Trim(p, plain+"~") == "" && !strings.HasPrefix(p, "~") {
 		return l.path(p)
 	}
 	return "'" + strings.ReplaceAll(screen.Escape(p), "'", `'\''`) + "'"
@@ -80,6 +82,9 @@ func number(n int64, one, many string) string {
 	}
 	return screen.Count(n) + " " + many
 }
+
+// numeral is the number of a moment.
+func numeral(n int64) string { return strconv.FormatInt(n, 10) }
 
 func files(n int64) string   { return number(n, "file", "files") }
 func moments(n int64) string { return number(n, "moment", "moments") }

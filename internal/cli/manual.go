@@ -22,11 +22,12 @@ var exitCodes = []exitCode{
 	{4, "exists", "it is there already"},
 	{5, "moved", "the world changed meanwhile"},
 	{6, "denied", "not without consent"},
+	{failedExit, string(failed), "a check failed"},
 	{8, "limit", "a limit is reached"},
 	{9, "damaged", "stored bytes do not match"},
 	{10, "away", "memory cannot be reached"},
 	{11, "busy", "something else is at work"},
-	{12, "partly", "done in part"},
+	{12, "partly", "done in part, or an interrupted restore waits"},
 	{130, "canceled", "interrupted"},
 }
 

@@ -36,25 +36,30 @@ func (f *face) root() *cobra.Command {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { f.commandHelp(cmd) })
 	root.SetHelpCommand(f.helpCommand(root))
 	for _, list := range f.shelves() {
-		root.AddCommand(list.commands...)
+		root.AddCommand(list.basic...)
+		root.AddCommand(list.more...)
 	}
 	return root
 }
 
-// shelf is a part of the help; the first ones are what `retake help` shows.
+// shelf is a part of the help: what `retake help` shows, and what only
+// `retake help --all` does.
 type shelf struct {
-	title    string
-	basic    bool
-	commands []*cobra.Command
+	title string
+	basic []*cobra.Command
+	more  []*cobra.Command
 }
 
 func (f *face) shelves() []shelf {
+	type list = []*cobra.Command
 	return []shelf{
-		{"Record", true, []*cobra.Command{f.initCommand(), f.saveCommand()}},
-		{"Look", true, []*cobra.Command{f.logCommand(), f.showCommand(), f.diffCommand(), f.lsCommand(), f.catCommand(), f.statusCommand()}},
-		{"Keep", true, []*cobra.Command{f.pinCommand(), f.unpinCommand(), f.forgetCommand(), f.spaceCommand()}},
-		{"Workspaces", false, []*cobra.Command{f.workspacesCommand(), f.estimateCommand(), f.deinitCommand(), f.configCommand()}},
-		{"Care", false, []*cobra.Command{f.doctorCommand(), f.scrubCommand(), f.rebuildCommand(), f.daemonCommand(), f.versionCommand()}},
+		{"Record", list{f.initCommand(), f.saveCommand()}, list{f.runCommand()}},
+		{"Look", list{f.logCommand(), f.showCommand(), f.diffCommand(), f.catCommand(), f.statusCommand()}, list{f.lsCommand(), f.atCommand(), f.mountCommand()}},
+		{"Go back", list{f.restoreCommand(), f.undoCommand()}, list{f.redoCommand()}},
+		{"Keep", list{f.pinCommand(), f.forgetCommand(), f.spaceCommand()}, list{f.unpinCommand()}},
+		{"Forks", nil, list{f.forkCommand(), f.forksCommand(), f.adoptCommand()}},
+		{"Workspaces", nil, list{f.workspacesCommand(), f.estimateCommand(), f.deinitCommand(), f.configCommand()}},
+		{"Care", nil, list{f.doctorCommand(), f.scrubCommand(), f.rebuildCommand(), f.daemonCommand(), f.versionCommand()}},
 	}
 }
 

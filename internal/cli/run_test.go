@@ -28,6 +28,9 @@ type person struct {
 	daemon cli.Daemon
 	wrap   func(retake.Service) retake.Service // what stands before the service
 	solo   bool                                // the last service was asked for in this process
+
+	program func(cli.Command) (int, error) // what running a program does
+	ran     []cli.Command
 }
 
 func newPerson(t *testing.T) *person {
@@ -74,6 +77,18 @@ func (p *person) run(ctx context.Context, answers string, args ...string) said {
 				return s, err
 			}
 			return p.wrap(s), nil
+		},
+		Run: func(_ context.Context, c cli.Command) (int, error) {
+			p.ran = append(p.ran, c)
+			return p.program(c)
+		},
+		Scratch: func() (string, func() error, error) {
+			dir, err := os.MkdirTemp(p.data, "scratch")
+			return dir, func() error { return os.RemoveAll(dir) }, err
+		},
+		Mount: func(_ context.Context, dir string, _ retake.Workspace, _ retake.Service, ready func()) error {
+			ready()
+			return os.WriteFile(filepath.Join(dir, "mounted"), nil, 0o600)
 		},
 		Daemon: p.daemon, Settings: set, In: strings.NewReader(answers), Out: &out, Err: &talk,
 		InTTY: true, OutTTY: true, ErrTTY: true, Width: 80, Color: true,

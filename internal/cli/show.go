@@ -15,6 +15,8 @@ type card struct {
 	Parent     *retake.Checkpoint `json:"parent,omitempty"`
 	Pins       []retake.Pin       `json:"pins"`
 	Changes    []retake.Change    `json:"changes"`
+
+	goals goals // for the title
 }
 
 func (f *face) showCommand() *cobra.Command {
@@ -59,6 +61,7 @@ func (f *face) show(cmd *cobra.Command, ref string) error {
 	if f.json {
 		return f.writeJSON(c)
 	}
+	c.goals = goalsOf(ctx, s, ws, []retake.Checkpoint{*d.To})
 	gs := groups(d.Changes)
 	counts := map[string]lineCount{}
 	if d.From != nil {
@@ -67,6 +70,6 @@ func (f *face) show(cmd *cobra.Command, ref string) error {
 		}
 	}
 	err = f.emit(c, func(l look) string { return renderCard(l, c) + renderSince(l, c, gs, counts) })
-	f.hint("lines", fmt.Sprintf("retake diff %d", d.To.Number), "files", fmt.Sprintf("retake ls %d", d.To.Number))
+	f.hint("lines", fmt.Sprintf("retake diff %d", d.To.Number), "go back", fmt.Sprintf("retake restore %d", d.To.Number))
 	return err
 }

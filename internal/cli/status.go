@@ -29,7 +29,8 @@ func (f *face) statusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(statusAnswer{1, st}, func(l look) string { return renderStatus(l, st) })
+			err = f.emit(statusAnswer{1, st}, func(l look) string { return renderStatus(l, st) })
+			return orWaiting(err, ws)
 		},
 	}
 	cmd.Flags().BoolVar(&line, "line", false, "one line, for a prompt; nothing outside a workspace")
@@ -42,7 +43,7 @@ func (f *face) statusLine(cmd *cobra.Command) error {
 	if f.Begun != nil && !f.Begun() {
 		return nil
 	}
-	s, ws, err := f.here(cmd.Context())
+	s, ws, err := f.find(cmd.Context())
 	if s != nil && retake.IsKind(err, retake.NotFound) {
 		return nil
 	}
@@ -53,6 +54,7 @@ func (f *face) statusLine(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	t.Workspace.Interrupted = ws.Interrupted
 	return f.emit(nil, func(l look) string { return renderStatusLine(l, t) + "\n" })
 }
 
@@ -69,6 +71,9 @@ func renderStatusLine(l look, t retake.Timeline) string {
 	parts := []string{fmt.Sprintf("%s %d", sign, c.Number), l.clock(c.Time)}
 	if c.Coverage.Grade == retake.Partial {
 		parts = append(parts, grade(l, c.Coverage.Grade))
+	}
+	if t.Workspace.Interrupted != nil {
+		parts = append(parts, "RESTORE CUT OFF")
 	}
 	parts = append(parts, "protected")
 	switch {

@@ -26,14 +26,18 @@ type row struct {
 	pins                             string
 	facts                            string // what really changed
 	gaps                             string
+	left                             bool // behind, when the files went to another moment
 }
 
-func makeRow(l look, c retake.Checkpoint, newest bool, pins []retake.Pin) row {
+func makeRow(l look, c retake.Checkpoint, newest bool, pins []retake.Pin, g goals) row {
 	r := row{node: l.g.Ring, number: fmt.Sprint(c.Number), when: l.clock(c.Time), files: l.g.Dash}
-	if newest {
+	switch {
+	case newest:
 		r.node = l.g.Point
+	case c.Trigger == retake.TriggerSafety:
+		r.node = l.g.Diamond
 	}
-	r.title, r.said = title(c)
+	r.title, r.said = titleWith(c, g)
 	n := c.Changed.Total()
 	r.facts = changedFacts(l, c.Changed)
 	if c.Trigger == retake.TriggerInit {
@@ -62,18 +66,24 @@ func makeRow(l look, c retake.Checkpoint, newest bool, pins []retake.Pin) row {
 // columns are the widths of a timeline; title takes what the others leave.
 type columns struct {
 	number, when, title int
+	lead                int
 	wide                bool
 }
 
+const leftBehind = "left behind"
+
 func fit(l look, rows []row) columns {
-	c := columns{number: 5, when: 5, wide: l.width >= wideFrom}
+	c := columns{number: 5, when: 5, lead: leadColumns, wide: l.width >= wideFrom}
 	for _, r := range rows {
+		if r.left {
+			c.lead = max(c.lead, len(leftBehind))
+		}
 		c.number = max(c.number, len(r.number)+1)
 		c.when = max(c.when, screen.Width(r.when))
 	}
-	used := 1 + c.number + 2 + c.when + 2 + 2 + filesColumns + 2 + leadColumns
+	used := 1 + c.number + 2 + c.when + 2 + 2 + filesColumns + 2 + c.lead
 	if c.wide {
-		used += 2 + flagColumns + factsColumns - leadColumns
+		used += 2 + flagColumns + factsColumns - c.lead
 	}
 	c.title = max(l.width-used, 16)
 	if c.wide {
@@ -84,15 +94,17 @@ func fit(l look, rows []row) columns {
 
 // renderTimeline draws a timeline, newest on top. newest is the number of the
 // checkpoint on which the files stand.
-func renderTimeline(l look, t retake.Timeline, newest int64) string {
+func renderTimeline(l look, t retake.Timeline, newest int64, g goals) string {
 	var b strings.Builder
 	b.WriteString(timelineHead(l, t))
 	if len(t.Checkpoints) == 0 {
 		return b.String() + "\nNo moment is in this part of the timeline.\n"
 	}
 	rows := make([]row, len(t.Checkpoints))
+	behind := behindOf(t.Checkpoints)
 	for i, c := range t.Checkpoints {
-		rows[i] = makeRow(l, c, c.Number == newest, t.Pins)
+		rows[i] = makeRow(l, c, c.Number == newest, t.Pins, g)
+		rows[i].left = behind[c.ID]
 	}
 	c := fit(l, rows)
 	head := strings.Repeat(" ", 1+c.number+2) + screen.Pad("when", c.when) + "  " + screen.Pad("what was going on", c.title) + "  "
@@ -108,6 +120,28 @@ func renderTimeline(l look, t retake.Timeline, newest int64) string {
 		b.WriteString(drawRow(l, c, r, i == len(rows)-1))
 	}
 	return b.String()
+}
+
+// behindOf are the moments that do not lie on the way to the newest one. Where
+// that way leaves what is shown, nothing is said.
+func behindOf(cs []retake.Checkpoint) map[retake.CheckpointID]bool {
+	behind := map[retake.CheckpointID]bool{}
+	if len(cs) == 0 {
+		return behind
+	}
+	next := cs[0].ID
+	var passed []retake.CheckpointID
+	for _, c := range cs { // a parent is always older
+		if c.ID != next {
+			passed = append(passed, c.ID)
+			continue
+		}
+		for _, id := range passed {
+			behind[id] = true
+		}
+		passed, next = nil, c.Parent
+	}
+	return behind
 }
 
 func timelineHead(l look, t retake.Timeline) string {
@@ -134,7 +168,7 @@ func drawRow(l look, c columns, r row, last bool) string {
 	if c.wide {
 		return strings.TrimRight(line+l.flag(r)+"  "+screen.PadLeft(r.files, filesColumns)+"  "+l.wideFacts(r), " ") + "\n"
 	}
-	line = strings.TrimRight(line+screen.PadLeft(r.files, filesColumns)+"  "+l.dim(l.g.Cut(r.pins, leadColumns)), " ") + "\n"
+	line = strings.TrimRight(line+screen.PadLeft(r.files, filesColumns)+"  "+l.dim(l.g.Cut(r.lead(), c.lead)), " ") + "\n"
 	if second := l.second(r); second != "" {
 		bar := l.g.Bar
 		if last {
@@ -149,18 +183,26 @@ func (l look) style(text string, r row) string {
 	switch {
 	case r.node == l.g.Point:
 		return l.bold(text)
-	case !r.said:
+	case !r.said || r.left:
 		return l.dim(text)
 	}
 	return text
 }
 
+// lead is the last column: a pin says why a moment stays, also behind.
+func (r row) lead() string {
+	if r.pins == "" && r.left {
+		return leftBehind
+	}
+	return r.pins
+}
+
 func (l look) flag(r row) string {
 	if r.partial {
-		rest := l.g.Cut(r.pins, flagColumns-len("partial")-2)
+		rest := l.g.Cut(r.lead(), flagColumns-len("partial")-2)
 		return screen.Pad(l.cyan("partial")+"  "+rest, flagColumns+len(l.cyan("partial"))-len("partial"))
 	}
-	return screen.Pad(l.g.Cut(r.pins, flagColumns), flagColumns)
+	return screen.Pad(l.g.Cut(r.lead(), flagColumns), flagColumns)
 }
 
 func (l look) wideFacts(r row) string {

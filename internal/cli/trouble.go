@@ -19,6 +19,23 @@ type told struct{ error }
 
 func (t told) Unwrap() error { return t.error }
 
+// exitError ends a command with a code that belongs to no kind: that of another
+// program, or of a check. All that there is to say is in say, or was said.
+type exitError struct {
+	code int
+	say  *retake.Error // nil: nothing
+}
+
+func (e exitError) Error() string {
+	if e.say != nil {
+		return e.say.Error()
+	}
+	return fmt.Sprintf("end with %d", e.code)
+}
+
+// failedExit is the code of a check that failed.
+const failedExit = 7
+
 // usage is a mistake in what was typed.
 func usage(hint, format string, args ...any) error {
 	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf(format, args...), Safe: nothingChanged, Hint: hint}
@@ -26,6 +43,13 @@ func usage(hint, format string, args ...any) error {
 
 // trouble shows an error and answers the exit code.
 func (f *face) trouble(err error) int {
+	var end exitError
+	if errors.As(err, &end) {
+		if end.say != nil {
+			f.trouble(end.say)
+		}
+		return end.code
+	}
 	e := *retake.AsError(err)
 	// What was done in part was changed, whatever the rest says.
 	if e.Safe == "" && e.Kind != retake.Partly {

@@ -24,11 +24,12 @@ type Config struct {
 	Socket string
 	// Runtime is XDG_RUNTIME_DIR: where a service manager of the user would be.
 	Runtime string
-	Units   string // directory of the user's units of that manager
-	Listen  int    // sockets that a service manager hands over
-	Solo    bool   // RETAKE_SOLO: no daemon
-	Boot    string // identity of this run of the machine; "" when it cannot be told
-	Dir     string // working directory
+	Units   string   // directory of the user's units of that manager
+	Listen  int      // sockets that a service manager hands over
+	Solo    bool     // RETAKE_SOLO: no daemon
+	Boot    string   // identity of this run of the machine; "" when it cannot be told
+	Dir     string   // working directory
+	Environ []string // of this process, for programs that the user runs through us
 	Color   bool
 	ASCII   bool
 	Width   int
@@ -50,7 +51,7 @@ func Read() (Config, error) {
 	}
 	c.sockets()
 	c.Listen, c.Solo = given(), wish("RETAKE_SOLO")
-	c.Boot = bootID()
+	c.Boot, c.Environ = bootID(), os.Environ()
 	c.InTTY, c.OutTTY, c.ErrTTY = isTerminal(os.Stdin), isTerminal(os.Stdout), isTerminal(os.Stderr)
 	c.Width = terminalWidth()
 	term := os.Getenv("TERM")

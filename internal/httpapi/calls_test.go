@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/retake-dev/retake"
@@ -14,12 +15,18 @@ const (
 	cpID = retake.CheckpointID("cp_0197a1de-0000-7000-8000-000000000002")
 )
 
-// calls is one call of every method: what the service must be asked, and how.
-var calls = []struct {
+// asking is one call of a method: what the service must be asked, and how.
+type asking struct {
 	name  string
 	asked []any
 	call  func(context.Context, *client.Client) (any, error)
-}{
+}
+
+// calls is one of every method.
+var calls = slices.Concat(firstCalls, returnCalls)
+
+// firstCalls are those that the first client knows.
+var firstCalls = []asking{
 	{"estimate", []any{"/" + odd}, func(ctx context.Context, c *client.Client) (any, error) { return c.Estimate(ctx, "/"+odd) }},
 	{"init", []any{initRequest}, func(ctx context.Context, c *client.Client) (any, error) { return c.Init(ctx, initRequest) }},
 	{"init with progress", []any{initRequest}, func(ctx context.Context, c *client.Client) (any, error) {

@@ -26,6 +26,7 @@ type fixed struct {
 	err  error
 	body func() io.ReadCloser
 	save func(context.Context, retake.SaveRequest) (retake.SaveResult, error)
+	back func(context.Context, retake.ApplyRequest) (retake.RestoreResult, error)
 
 	mu    sync.Mutex
 	asked []any // guarded by mu
@@ -186,7 +187,7 @@ func fillIn(v reflect.Value, field string, n *int) {
 	case reflect.String:
 		v.SetString(fmt.Sprintf("%s %d", field, *n))
 		switch field {
-		case "Root", "Path", "Heaviest":
+		case "Root", "Path", "Paths", "Heaviest", "Side", "Unit", "Command":
 			v.SetString(v.String() + odd)
 		}
 	case reflect.Bool:

@@ -31,7 +31,8 @@ import (
 type Options struct {
 	// About tells who answers.
 	About func() retake.About
-	// Carry lets a save that has begun go on to its end when the asker goes away.
+	// Carry lets a save or a restore that has begun go on to its end when the asker
+	// goes away.
 	Carry bool
 	// Stop ends what is carried; nil: it always goes to its end.
 	Stop context.Context
@@ -68,6 +69,7 @@ func build(s retake.Service, o Options) (*http.ServeMux, huma.API) {
 	a.protecting()
 	a.recording()
 	a.reading()
+	a.returning()
 	a.keeping()
 	a.looking()
 	embellish(a.huma.OpenAPI())
@@ -128,7 +130,7 @@ func (f front) stray(w http.ResponseWriter, r *http.Request) {
 	writeProblem(w, refused(http.StatusMethodNotAllowed, "this address does not take "+r.Method))
 }
 
-// carried is the context of a save that has begun: the asker may go.
+// carried is the context of a save or a restore that has begun: the asker may go.
 func (a *api) carried(ctx context.Context) (context.Context, context.CancelFunc) {
 	if !a.o.Carry {
 		return context.WithCancel(ctx)

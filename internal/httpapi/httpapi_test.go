@@ -122,6 +122,12 @@ func TestWhatDoesNotFitIsRefused(t *testing.T) {
 		"no number":       {"GET", "/v1/workspaces/a/checkpoints?limit=x", "", "", 422, retake.Invalid, "query.limit"},
 		"no time":         {"GET", "/v1/workspaces/a/checkpoints?since=x", "", "", 422, retake.Invalid, "query.since"},
 		"form of a page":  {"POST", "/v1/workspaces/a/checkpoints", "application/x-www-form-urlencoded", `intent=x`, 415, retake.Invalid, "content type"},
+		"no course":       {"POST", "/v1/workspaces/a/plans", "application/json", `{"ref":"14"}`, 422, retake.Invalid, "course"},
+		"no digest":       {"POST", "/v1/workspaces/a/restores", "application/json", `{"course":"undo"}`, 422, retake.Invalid, "digest"},
+		"null path":       {"POST", "/v1/workspaces/a/plans", "application/json", `{"course":"undo","paths":[null]}`, 422, retake.Invalid, "body.paths[0]"},
+		"raw is no bytes": {"POST", "/v1/workspaces/a/plans", "application/json", `{"course":"undo","paths_raw":["?"]}`, 422, retake.Invalid, "body"},
+		"null accept":     {"POST", "/v1/workspaces/a/restores", "application/json", `{"course":"undo","digest":"1","accept":[null]}`, 422, retake.Invalid, "body.accept[0]"},
+		"relative fork":   {"POST", "/v1/workspaces/a/forks", "application/json", `{"dir":"f"}`, 422, retake.Invalid, "from the root"},
 		"too large":       {"POST", "/v1/workspaces/a/checkpoints", "application/json", big, 413, retake.Limit, "too large"},
 		"too long to say": {"POST", "/v1/workspaces/a/checkpoints", "", big, 413, retake.Limit, "too large"},
 	} {
@@ -160,6 +166,9 @@ func TestUnknownIsIgnored(t *testing.T) {
 		{"POST", "/v1/workspaces/a/checkpoints?new=1", `{"intent":"x","new":{"deep":[1]}}`},
 		{"POST", "/v1/workspaces/a/checkpoints", ``},
 		{"POST", "/v1/scrub", ``},
+		{"POST", "/v1/workspaces/a/plans", `{"course":"of-tomorrow","new":[1]}`},
+		{"POST", "/v1/workspaces/a/restores", `{"course":"undo","digest":"1","new":1}`},
+		{"POST", "/v1/workspaces/a/forks", `{"dir":"/f","new":1}`},
 		{"PUT", "/v1/workspaces/a/pins/b", `{"ref":"1","new":null}`},
 		{"GET", "/v1/workspaces/a/list?flag&dir=b&new=2&ref", ``},
 	} {
@@ -236,6 +245,9 @@ func TestDescriptionIsServed(t *testing.T) {
 func FuzzRequests(f *testing.F) {
 	f.Add("POST", "/v1/workspaces", `{"dir":"/a","dir_raw":"/w==","accept":["home"],"mark":"copy"}`)
 	f.Add("POST", "/v1/workspaces/a/checkpoints", `{"id":"cp_","budget":-1,"if_changed":true}`)
+	f.Add("POST", "/v1/workspaces/a/plans", `{"course":"undo","paths":["a"],"paths_raw":["/w=="],"git":true}`)
+	f.Add("POST", "/v1/workspaces/a/restores", `{"course":"","digest":"7f3a-91c0","accept":["held"],"id":"cp_"}`)
+	f.Add("POST", "/v1/workspaces/a/forks", `{"dir":"/f","dir_raw":"/w==","throwaway":true}`)
 	f.Add("POST", "/v1/workspaces/a/forget", `{"refs":["1","2"]}`)
 	f.Add("PUT", "/v1/workspaces/%ff/pins/%2F", `{"ref":"\ud800"}`)
 	f.Add("GET", "/v1/workspaces/a/diff?path=%ff&path=&from=1", "")

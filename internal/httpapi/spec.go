@@ -48,7 +48,14 @@ func describe(mux *http.ServeMux) huma.API {
 var twins = map[string][]string{
 	"Change": {"path"}, "Entry": {"name"}, "Estimate": {"root", "heaviest"}, "Gap": {"path"},
 	"Workspace": {"root", "name"}, "WorkspaceState": {"root", "name"},
+	"Failure": {"path"}, "Holder": {"command", "path"}, "Keep": {"path", "side"}, "Step": {"path", "unit"},
 }
+
+// listTwins are lists of which one element may need its bytes; then all have them.
+var listTwins = map[string][]string{"Obstacle": {"paths"}, "Plan": {"paths"}, "Return": {"paths"}}
+
+// filledTypes have lists that are never null: their routes see to it.
+var filledTypes = []string{"ForkResult", "Plan", "RestoreResult"}
 
 // notes say what a type alone does not.
 var notes = map[string]map[string]string{
@@ -57,25 +64,58 @@ var notes = map[string]map[string]string{
 	"Comparison":     {"from": "Absent before the first.", "to": "Absent when it is now.", "gaps": "Of now."},
 	"Coverage":       {"grade": "complete or partial."},
 	"Entry":          {"mode": "Permission bits with setuid, setgid and sticky.", "mod_time": "Nanoseconds since 1970.", "object": "The address of the bytes, of the link's text, or of the directory.", "kind": "Kinds are added, never changed."},
+	"ForkResult":     {"checkpoint": "The first of the fork; its parent is the moment it grew from.", "cloned": "Files that share their blocks.", "copied": "Files that were written."},
 	"Gap":            {"reason": "Reasons are added, never changed."},
+	"Interruption":   {"target": "The number of the moment gone to.", "safety": "The number of the checkpoint that holds all there was before."},
+	"Keep":           {"path": "A directory ends in / and stands for everything below it.", "why": "Reasons are added, never changed.", "side": "Where the other version is put, beside it.", "then": "That version."},
+	"Merge":          {"base": "The text that both began with.", "want": "The one that is brought in.", "digest": "Of the text that is written.", "theirs": "Places that change as planned.", "yours": "Places that stay as they are now.", "first": "The first line of yours."},
+	"Obstacle":       {"class": "The word for accept. Classes are added, never changed.", "paths": "Never cut."},
+	"Plan":           {"digest": "Of everything that would be done, and of what it would be done to.", "course": "Courses are added, never changed.", "fork": "The one to adopt.", "times": "Directories whose time alone is put back.", "paths": "Absent: everything.", "obstacles": "What must be accepted before it is done.", "effects": "What was done outside; no restore takes it back.", "bytes": "To be written.", "files": "That are there now."},
+	"RestoreResult":  {"checkpoint": "The state now.", "safety": "The state before.", "failed": "Paths that were left; with one of them it is done in part.", "holders": "Processes that still hold what was replaced."},
+	"Return":         {"target": "As in the plan.", "before": "The checkpoint that holds all there was.", "failed": "Paths that were left, because they moved on."},
+	"Safety":         {"there": "Nothing changed since it was taken."},
 	"SaveResult":     {"created": "Files were new.", "recorded": "A checkpoint was added; without one it is the latest.", "partial": "What was sealed first, when the budget ran out."},
+	"Step":           {"what": "added is brought back.", "now": "What is there; absent: nothing.", "then": "What it becomes; absent: nothing.", "unit": "The database it belongs to; its files are replaced as one."},
 	"SweepReport":    {"took": "Nanoseconds.", "peak": "Most extra bytes while it ran."},
 	"Timeline":       {"total": "Of the whole timeline.", "checkpoints": "Newest first."},
+	"Workspace":      {"origin": "Of a fork: what it grew from.", "interrupted": "A restore that was cut off; told by locate."},
 	"WorkspaceState": {"gone": "Its directory is not there."},
 }
 
 func embellish(o *huma.OpenAPI) {
 	schemas := o.Components.Schemas.Map()
-	for name, fields := range twins {
-		for _, f := range fields {
-			schemas[name].Properties[f+"_raw"] = &huma.Schema{
-				Type: huma.TypeString, ContentEncoding: "base64", Description: "The bytes of " + f + ", when they are not UTF-8.",
-			}
+	each(twins, func(name, f string) {
+		schemas[name].Properties[f+"_raw"] = &huma.Schema{
+			Type: huma.TypeString, ContentEncoding: "base64", Description: "The bytes of " + f + ", when they are not UTF-8.",
 		}
+	})
+	each(listTwins, func(name, f string) {
+		schemas[name].Properties[f+"_raw"] = &huma.Schema{
+			Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, ContentEncoding: "base64"},
+			Description: "The bytes of all " + f + ", when one of them is not UTF-8.",
+		}
+	})
+	for _, name := range filledTypes {
+		for _, p := range schemas[name].Properties {
+			p.Nullable = p.Nullable && p.Type != huma.TypeArray
+		}
+	}
+	target := schemas["Plan"].Properties["target"]
+	schemas["Plan"].Properties["target"] = &huma.Schema{
+		Description: "The moment gone to; for undo and redo the item.",
+		OneOf:       []*huma.Schema{{Ref: target.Ref}, {Type: "null"}},
 	}
 	for name, fields := range notes {
 		for f, text := range fields {
 			schemas[name].Properties[f].Description = text
+		}
+	}
+}
+
+func each(all map[string][]string, f func(name, field string)) {
+	for name, fields := range all {
+		for _, field := range fields {
+			f(name, field)
 		}
 	}
 }

@@ -51,6 +51,13 @@ var demands = []string{
 	"POST /v1/workspaces body.dir",
 	"POST /v1/workspaces/{ws}/forget body",
 	"POST /v1/workspaces/{ws}/forget body.refs",
+	"POST /v1/workspaces/{ws}/forks body",
+	"POST /v1/workspaces/{ws}/forks body.dir",
+	"POST /v1/workspaces/{ws}/plans body",
+	"POST /v1/workspaces/{ws}/plans body.course",
+	"POST /v1/workspaces/{ws}/restores body",
+	"POST /v1/workspaces/{ws}/restores body.course",
+	"POST /v1/workspaces/{ws}/restores body.digest",
 	"PUT /v1/workspaces/{ws}/pins/{name} body",
 	"PUT /v1/workspaces/{ws}/pins/{name} body.ref",
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/client"
 	"github.com/retake-dev/retake/internal/clock"
 	"github.com/retake-dev/retake/internal/httpapi"
 )
@@ -149,32 +150,56 @@ func TestProgressIsRare(t *testing.T) {
 	}
 }
 
-// begun is a save that waits, and what its context says.
+// begun is a save or a restore that waits, and what its context says.
 type begun struct {
 	ctx     context.Context
 	release chan struct{}
 }
 
 func waiting() (*fixed, chan begun) {
-	saves := make(chan begun, 1)
-	return &fixed{save: func(ctx context.Context, _ retake.SaveRequest) (retake.SaveResult, error) {
+	deeds := make(chan begun, 1)
+	wait := func(ctx context.Context) error {
 		b := begun{ctx, make(chan struct{})}
-		saves <- b
+		deeds <- b
 		select {
 		case <-ctx.Done():
-			return retake.SaveResult{}, ctx.Err()
+			return ctx.Err()
 		case <-b.release:
-			return full[retake.SaveResult](), nil
+			return nil
 		}
-	}}, saves
+	}
+	return &fixed{
+		save: func(ctx context.Context, _ retake.SaveRequest) (retake.SaveResult, error) {
+			return full[retake.SaveResult](), wait(ctx)
+		},
+		back: func(ctx context.Context, _ retake.ApplyRequest) (retake.RestoreResult, error) {
+			return full[retake.RestoreResult](), wait(ctx)
+		},
+	}, deeds
 }
 
-// The asker goes away in the middle of a save, with and without events.
+// The asker goes away in the middle of a save or a restore, with and without
+// events.
 func TestCarry(t *testing.T) {
 	t.Parallel()
-	for name, tell := range map[string]func(retake.Progress){"plain": nil, "events": func(retake.Progress) {}} {
+	quiet := func(retake.Progress) {}
+	save := func(tell func(retake.Progress)) func(context.Context, *client.Client) error {
+		return func(ctx context.Context, c *client.Client) error {
+			_, err := c.Save(ctx, retake.SaveRequest{Workspace: wsID, Progress: tell})
+			return err
+		}
+	}
+	back := func(tell func(retake.Progress)) func(context.Context, *client.Client) error {
+		return func(ctx context.Context, c *client.Client) error {
+			_, err := c.ApplyRestore(ctx, retake.ApplyRequest{PlanRequest: retake.PlanRequest{Workspace: wsID}, Progress: tell})
+			return err
+		}
+	}
+	for name, call := range map[string]func(context.Context, *client.Client) error{
+		"save": save(nil), "save with events": save(quiet), "restore": back(nil), "restore with events": back(quiet),
+	} {
 		for _, carry := range []bool{true, false} {
-			f, saves := waiting()
+			f, deeds := waiting()
 			stop, halt := context.WithCancel(context.Background())
 			gone, ended := make(chan struct{}), make(chan struct{})
 			h := httpapi.New(f, httpapi.Options{Carry: carry, Stop: stop})
@@ -185,32 +210,29 @@ func TestCarry(t *testing.T) {
 			}))
 			ctx, leave := context.WithCancel(t.Context())
 			answered := make(chan error, 1)
-			go func() {
-				_, err := c.Save(ctx, retake.SaveRequest{Workspace: wsID, Progress: tell})
-				answered <- err
-			}()
-			save := <-saves
+			go func() { answered <- call(ctx, c) }()
+			deed := <-deeds
 			leave()
 			if err := <-answered; !retake.IsKind(err, retake.Canceled) || !errors.Is(err, context.Canceled) || strings.Contains(retake.AsError(err).Safe, "Nothing") {
 				t.Errorf("%s: the asker who left hears %v", name, err)
 			}
 			<-gone
 			if !carry {
-				<-save.ctx.Done()
+				<-deed.ctx.Done()
 				<-ended
 				halt()
 				continue
 			}
-			if save.ctx.Err() != nil {
-				t.Errorf("%s: the save went with the asker", name)
+			if deed.ctx.Err() != nil {
+				t.Errorf("%s: it went with the asker", name)
 			}
 			select {
 			case <-ended:
-				t.Errorf("%s: the request ended before the save", name)
+				t.Errorf("%s: the request ended before it", name)
 			default:
 			}
 			halt()
-			<-save.ctx.Done() // whoever stops us may
+			<-deed.ctx.Done() // whoever stops us may
 			<-ended
 		}
 	}

@@ -24,6 +24,9 @@ func (s *Service) Locate(ctx context.Context, dir string) (retake.Workspace, err
 	}
 	for at := path; ; at = filepath.Dir(at) {
 		ws, found, err := s.markedAt(ctx, at)
+		if found && err == nil {
+			ws.Interrupted = s.interrupted(ctx, ws.ID)
+		}
 		if err != nil || found {
 			return ws, fault("the workspace was not found", unchanged, err)
 		}

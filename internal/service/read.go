@@ -13,6 +13,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/capture"
+	"github.com/retake-dev/retake/internal/fsx"
 	"github.com/retake-dev/retake/internal/store"
 	"github.com/retake-dev/retake/internal/tree"
 )
@@ -85,21 +86,11 @@ func (s *Service) Open(ctx context.Context, ws retake.WorkspaceID, ref, name str
 
 // openLive walks to a live file by handles: no part of the path may be a link.
 func (s *Service) openLive(ctx context.Context, id retake.WorkspaceID, name string) (io.ReadCloser, retake.Entry, error) {
-	_, root, err := s.openRoot(ctx, id)
+	dir, last, err := s.liveDir(ctx, id, name)
 	if err != nil {
 		return nil, retake.Entry{}, err
 	}
-	dir, parts := root, strings.Split(name, "/")
-	for _, p := range parts[:len(parts)-1] {
-		next, err := dir.OpenDir(p)
-		_ = dir.Close() // a directory handle
-		if err != nil {
-			return nil, retake.Entry{}, fault(fmt.Sprintf("%s cannot be read", name), unchanged, err)
-		}
-		dir = next
-	}
 	defer dir.Close() //nolint:errcheck // a directory handle
-	last := parts[len(parts)-1]
 	if text, err := dir.Readlink(last); err == nil {
 		return io.NopCloser(strings.NewReader(text)), retake.Entry{Name: last, Kind: retake.KindSymlink, Size: int64(len(text))}, nil
 	}
@@ -109,6 +100,35 @@ func (s *Service) openLive(ctx context.Context, id retake.WorkspaceID, name stri
 	}
 	i, err := f.Stat()
 	return f, retake.Entry{Name: last, Kind: retake.KindFile, Size: i.Size, Mode: i.Mode, ModTime: i.Mtime}, err
+}
+
+// liveDir opens the directory that a live path lies in.
+func (s *Service) liveDir(ctx context.Context, id retake.WorkspaceID, name string) (fsx.Dir, string, error) {
+	_, dir, err := s.openRoot(ctx, id)
+	if err != nil {
+		return nil, "", err
+	}
+	parts := strings.Split(name, "/")
+	for _, p := range parts[:len(parts)-1] {
+		next, err := dir.OpenDir(p)
+		_ = dir.Close() // a directory handle
+		if err != nil {
+			return nil, "", fault(fmt.Sprintf("%s cannot be read", name), unchanged, err)
+		}
+		dir = next
+	}
+	return dir, parts[len(parts)-1], nil
+}
+
+// livesAt reports whether something is at a path now.
+func (s *Service) livesAt(ctx context.Context, id retake.WorkspaceID, name string) bool {
+	dir, last, err := s.liveDir(ctx, id, name)
+	if err != nil {
+		return false
+	}
+	defer dir.Close() //nolint:errcheck // only looked
+	_, err = dir.Lstat(last)
+	return err == nil
 }
 
 // Bytes gives stored bytes by their address.
@@ -166,8 +186,12 @@ func (s *Service) from(ctx context.Context, q retake.DiffQuery, to retake.Checkp
 		cp, err := s.Find(ctx, q.Workspace, q.From)
 		return &cp, err
 	}
-	if to.Parent != "" {
-		if cp, err := s.p.Catalog.Checkpoint(ctx, to.Parent); err == nil {
+	parent := to.Parent
+	if to.Return != nil { // its parent is where it went; what it changed is told from where it came
+		parent = to.Return.Before
+	}
+	if parent != "" {
+		if cp, err := s.p.Catalog.Checkpoint(ctx, parent); err == nil {
 			return &cp, nil
 		}
 	}

@@ -57,10 +57,21 @@ func (s *Service) saveOr(ctx context.Context, l *live, ws retake.Workspace, root
 }
 
 func (s *Service) saveIn(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest) (res retake.SaveResult, err error) {
+	return s.saveAs(ctx, l, ws, root, req, asking{})
+}
+
+// asking is what only the service itself asks of a save.
+type asking struct {
+	exact bool                     // with IfChanged: also times and owners count
+	say   func(*retake.Checkpoint) // says more of the checkpoint before it is sealed
+}
+
+func (s *Service) saveAs(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest, a asking) (res retake.SaveResult, err error) {
 	t, err := s.begin(ctx, l, ws, root)
 	if err != nil {
 		return retake.SaveResult{}, err
 	}
+	t.asking = a
 	whole := false
 	defer func() {
 		if !whole { // something panicked: what is in memory is worth nothing, and the line must be given back
@@ -85,6 +96,7 @@ func (s *Service) saveIn(ctx context.Context, l *live, ws retake.Workspace, root
 
 // taking is one workspace that is being written: its line is ours until close.
 type taking struct {
+	asking
 	s      *Service
 	l      *live // ours, by its lock
 	ws     retake.Workspace
@@ -178,7 +190,7 @@ func (t *taking) take(ctx context.Context, req retake.SaveRequest) (cp retake.Ch
 		t.l.doubt = brokenOff
 		return retake.Checkpoint{}, false, err
 	}
-	if p := t.parent; req.IfChanged && p != nil && p.Content == res.Content && p.Coverage.Grade == res.Coverage.Grade {
+	if p := t.parent; req.IfChanged && p != nil && p.Content == res.Content && p.Coverage.Grade == res.Coverage.Grade && (!t.exact || p.Tree == res.Files.Object) {
 		t.pass(res, x)
 		return *p, false, nil
 	}
@@ -254,6 +266,9 @@ func (t *taking) checkpoint(res *capture.Result, req retake.SaveRequest) (retake
 	}
 	if t.parent != nil {
 		cp.Parent = t.parent.ID
+	}
+	if t.say != nil {
+		t.say(&cp)
 	}
 	return cp, nil
 }

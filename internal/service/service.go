@@ -42,6 +42,9 @@ type Parts struct {
 	Floor     func(total int64) int64 // bytes that must stay free on the store's disk
 	Wait      time.Duration           // how long to wait for another writer
 	Tracker   *track.Tracker          // tells of changes; nil: every save looks at everything
+	Returns   string                  // directory of what restores leave: journals, and what they replaced
+	Locks     fsx.Locks               // between processes
+	Fence     bool                    // restores are also held to the workspace by the kernel
 	Sole      bool                    // this service alone writes, for long: it keeps more in memory, and looks after the store between saves
 }
 

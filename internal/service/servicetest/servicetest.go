@@ -7,6 +7,7 @@ package servicetest
 import (
 	"context"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -25,7 +26,7 @@ type Harness struct {
 // Run runs the suite.
 func Run(t *testing.T, h Harness) {
 	t.Helper()
-	for name, f := range map[string]func(*testing.T, *bench){
+	all := map[string]func(*testing.T, *bench){
 		"FirstMoment":    firstMoment,
 		"EveryMoment":    everyMoment,
 		"Refs":           refs,
@@ -45,7 +46,9 @@ func Run(t *testing.T, h Harness) {
 		"AskedTwice":     askedTwice,
 		"IfChanged":      ifChanged,
 		"InARow":         inARow,
-	} {
+	}
+	maps.Copy(all, goings)
+	for name, f := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := &bench{T: t, h: h, home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop")}

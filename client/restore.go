@@ -1,0 +1,91 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/retake-dev/retake"
+)
+
+type planBody struct {
+	Course   retake.Course      `json:"course"`
+	Ref      string             `json:"ref,omitempty"`
+	Paths    []string           `json:"paths,omitempty"`
+	PathsRaw [][]byte           `json:"paths_raw,omitempty"`
+	Git      bool               `json:"git,omitempty"`
+	Fork     retake.WorkspaceID `json:"fork,omitempty"`
+}
+
+func planOf(q *retake.PlanRequest) planBody {
+	return planBody{Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: twins(q.Paths), Git: q.Git, Fork: q.Fork}
+}
+
+// PlanRestore says what would be done. It touches nothing, so it may be asked
+// again.
+func (c *Client) PlanRestore(ctx context.Context, req retake.PlanRequest) (retake.Plan, error) {
+	a := to(http.MethodPost, planOf(&req), "workspaces", string(req.Workspace), "plans")
+	a.again, a.looks = true, true
+	return call[retake.Plan](ctx, c, a)
+}
+
+type restoreBody struct {
+	planBody
+	Digest string              `json:"digest"`
+	Accept []string            `json:"accept,omitempty"`
+	ID     retake.CheckpointID `json:"id,omitempty"`
+}
+
+// ApplyRestore does a plan. Its checkpoint has an id before it is asked for, and
+// an id that is known is answered with what was done under it.
+func (c *Client) ApplyRestore(ctx context.Context, req retake.ApplyRequest) (retake.RestoreResult, error) {
+	id, err := checkpointID(req.ID)
+	if err != nil {
+		return retake.RestoreResult{}, err
+	}
+	a := to(http.MethodPost, restoreBody{planOf(&req.PlanRequest), req.Digest, req.Accept, id}, "workspaces", string(req.Workspace), "restores")
+	a.again, a.follow = true, req.Progress
+	return call[retake.RestoreResult](ctx, c, a)
+}
+
+type forkBody struct {
+	Ref       string `json:"ref,omitempty"`
+	Dir       string `json:"dir"`
+	DirRaw    []byte `json:"dir_raw,omitempty"`
+	Name      string `json:"name,omitempty"`
+	NameRaw   []byte `json:"name_raw,omitempty"`
+	Throwaway bool   `json:"throwaway,omitempty"`
+}
+
+// Fork grows a new workspace from a checkpoint.
+func (c *Client) Fork(ctx context.Context, req retake.ForkRequest) (retake.ForkResult, error) {
+	dir, err := filepath.Abs(req.Dir)
+	if err != nil {
+		return retake.ForkResult{}, noDir(err)
+	}
+	a := to(http.MethodPost, forkBody{
+		Ref: req.Ref, Dir: dir, DirRaw: twin(dir), Name: req.Name, NameRaw: twin(req.Name), Throwaway: req.Throwaway,
+	}, "workspaces", string(req.Workspace), "forks")
+	a.follow = req.Progress
+	return call[retake.ForkResult](ctx, c, a)
+}
+
+// Forks lists the forks that grew from a workspace.
+func (c *Client) Forks(ctx context.Context, ws retake.WorkspaceID) ([]retake.WorkspaceState, error) {
+	out, err := call[struct{ Forks []retake.WorkspaceState }](ctx, c, get(nil, "workspaces", string(ws), "forks"))
+	return out.Forks, err
+}
+
+// twins hold the bytes of all texts, when one of them is not UTF-8.
+func twins(all []string) [][]byte {
+	if !slices.ContainsFunc(all, func(s string) bool { return !utf8.ValidString(s) }) {
+		return nil
+	}
+	raw := make([][]byte, len(all))
+	for i, s := range all {
+		raw[i] = []byte(s)
+	}
+	return raw
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/cli"
+	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/config"
+	"github.com/retake-dev/retake/internal/mount"
+	"github.com/retake-dev/retake/internal/proc"
+)
+
+// run runs a program with our terminal. An interrupt is the program's own affair; only
+// a request to end ends it.
+func run(conf config.Config) func(context.Context, cli.Command) (int, error) {
+	return func(ctx context.Context, c cli.Command) (int, error) {
+		ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM)
+		defer stop()
+		out := os.Stdout
+		if c.Aside {
+			out = os.Stderr
+		}
+		exit, err := proc.RunInside(ctx, proc.Inside{
+			Args: c.Args, Dir: c.Dir, Over: c.Over, Cwd: c.Below, Env: conf.Environ,
+			In: os.Stdin, Out: out, Err: os.Stderr,
+		})
+		if errors.Is(err, proc.ErrElsewhere) {
+			err = fmt.Errorf("%w: %w", cli.ErrElsewhere, err)
+		}
+		return exit, err
+	}
+}
+
+// scratch makes an empty directory for a fork that nobody keeps, beside the store.
+func scratch(conf config.Config) func() (string, func() error, error) {
+	return func() (string, func() error, error) {
+		at := filepath.Join(conf.Data, "scratch")
+		if err := os.MkdirAll(at, 0o700); err != nil {
+			return "", nil, fmt.Errorf("make scratch: %w", err)
+		}
+		dir, err := os.MkdirTemp(at, "at-")
+		if err != nil {
+			return "", nil, fmt.Errorf("make scratch: %w", err)
+		}
+		return dir, func() error { return removeAll(dir) }, nil
+	}
+}
+
+// removeAll also removes what is not writable.
+func removeAll(dir string) error {
+	err := os.RemoveAll(dir)
+	if err == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700) // what stays closed is told by the next removal
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+func mountAt(ctx context.Context, dir string, ws retake.Workspace, s retake.Service, ready func()) error {
+	return mount.Serve(ctx, dir, mount.Options{Workspace: ws, Service: s, Clock: clock.Wall}, ready)
+}

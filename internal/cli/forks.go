@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+// forkRow is a fork with the moment it grew from, unless that was forgotten.
+type forkRow struct {
+	retake.WorkspaceState
+	from *retake.Checkpoint
+}
+
+type forksAnswer struct {
+	V     int                     `json:"v"`
+	Forks []retake.WorkspaceState `json:"forks"`
+}
+
+func (f *face) forksCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "forks", Short: "the forks that grew from this workspace", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			s, ws, err := f.here(ctx)
+			if err != nil {
+				return err
+			}
+			all, err := s.Forks(ctx, ws.ID)
+			if err != nil {
+				return err
+			}
+			if all == nil {
+				all = []retake.WorkspaceState{}
+			}
+			if f.json {
+				return f.writeJSON(forksAnswer{1, all})
+			}
+			rows, err := forkRows(ctx, s, ws, all)
+			if err != nil {
+				return err
+			}
+			return f.emit(nil, func(l look) string { return renderForks(l, ws, rows) })
+		},
+	}
+}
+
+func forkRows(ctx context.Context, s retake.Service, ws retake.Workspace, all []retake.WorkspaceState) ([]forkRow, error) {
+	var rows []forkRow
+	for _, w := range all {
+		r := forkRow{WorkspaceState: w}
+		if w.Origin != nil {
+			c, err := s.Find(ctx, ws.ID, string(w.Origin.Checkpoint))
+			if err != nil && !retake.IsKind(err, retake.NotFound) {
+				return nil, err
+			}
+			if err == nil {
+				r.from = &c
+			}
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+func renderForks(l look, ws retake.Workspace, rows []forkRow) string {
+	if len(rows) == 0 {
+		return fmt.Sprintf("No fork grew from %s. Grow one: retake fork latest\n", screen.Escape(ws.Name))
+	}
+	name, count := len("fork"), len("moments")
+	for _, r := range rows {
+		name = max(name, screen.Width(screen.Escape(r.Name)))
+	}
+	name = min(name, 24)
+	from := max((l.width-3-name-2-count-2-2)/2, 20)
+	var b strings.Builder
+	fmt.Fprintln(&b, l.dim("   "+screen.Pad("fork", name)+"  "+screen.Pad("moments", count)+"  "+screen.Pad("grew from", from)+"  where"))
+	for _, r := range rows {
+		where := l.path(r.Root)
+		node := l.green(l.g.Point)
+		switch {
+		case r.Gone:
+			where, node = "gone, was "+where, l.g.Ring
+		case r.Ended != nil:
+			where, node = where+", no longer protected", l.g.Ring
+		}
+		line := screen.Pad(l.g.Cut(screen.Escape(r.Name), name), name) + "  " + screen.PadLeft(screen.Count(r.Count), count) + "  " +
+			screen.Pad(l.g.Cut(grewFrom(l, r), from), from) + "  "
+		fmt.Fprintf(&b, "%s  %s%s\n", node, line, where)
+	}
+	return b.String()
+}
+
+func grewFrom(l look, r forkRow) string {
+	if r.Origin == nil {
+		return l.g.Dash
+	}
+	if r.from == nil {
+		return fmt.Sprintf("%d  forgotten", r.Origin.Number)
+	}
+	text, _ := title(*r.from)
+	return fmt.Sprintf("%d  %s", r.Origin.Number, text)
+}

@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+)
+
+// journey is what restore, undo, redo and adopt have in common: a plan, consent,
+// and the same plan applied.
+type journey struct {
+	*face
+	planOnly bool
+	list     bool
+	git      bool
+	digest   string
+	accept   []string
+	typed    spoken
+	goals    goals // of the moment gone to
+}
+
+// out is where plans and results are drawn.
+func (j *journey) out() look {
+	l := j.face.out()
+	l.goals = j.goals
+	return l
+}
+
+func (j *journey) flags(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.BoolVar(&j.planOnly, "plan", false, "only show the plan")
+	fs.BoolVar(&j.planOnly, "dry-run", false, "the same as --plan")
+	fs.BoolVar(&j.list, "list", false, "every path of the plan, nothing folded")
+	fs.StringVar(&j.digest, "digest", "", "apply exactly the plan with this `DIGEST`, without questions")
+	fs.StringSliceVar(&j.accept, "accept", nil, "consent to a `CLASS` of obstacle: uncaptured, changed, partial, held, mass-delete, space, names, setuid, database")
+	fs.BoolVar(&j.git, "git", false, "also replace repositories that are there")
+}
+
+// planAnswer and resultAnswer are the two forms of JSON: what would be done, and
+// what was.
+type planAnswer struct {
+	V int `json:"v"`
+	retake.Plan
+}
+
+type resultAnswer struct {
+	V int `json:"v"`
+	retake.RestoreResult
+}
+
+// MarshalJSON is needed because a plan writes itself.
+func (a planAnswer) MarshalJSON() ([]byte, error) { return versioned(a.V, a.Plan) }
+
+// MarshalJSON keeps the number whatever a result does.
+func (a resultAnswer) MarshalJSON() ([]byte, error) { return versioned(a.V, a.RestoreResult) }
+
+// travel plans, asks and applies.
+func (j *journey) travel(ctx context.Context, s retake.Service, req retake.PlanRequest) error {
+	req.Git = j.git
+	plan, err := s.PlanRestore(ctx, req)
+	if err != nil {
+		return err
+	}
+	if t := plan.Target; t != nil && t.Return != nil && !j.json {
+		j.goals = goalsOf(ctx, s, retake.Workspace{ID: req.Workspace}, []retake.Checkpoint{*t})
+	}
+	if j.planOnly {
+		return j.showPlan(&plan, true)
+	}
+	if idle(&plan) {
+		return j.showIdle(&plan)
+	}
+	accepted, err := j.consent(ctx, s, &plan)
+	if err != nil {
+		return err
+	}
+	return j.apply(ctx, s, req, &plan, accepted)
+}
+
+// showPlan prints the plan; alone says that it is all that is asked for.
+func (j *journey) showPlan(p *retake.Plan, alone bool) error {
+	if j.json {
+		return j.writeJSON(planAnswer{1, whole(*p)})
+	}
+	if j.list {
+		return answered(writePlanList(j.Out, j.out(), p))
+	}
+	err := j.emit(nil, func(look) string { return renderPlan(j.out(), p) })
+	if alone && !idle(p) {
+		flags := append([]string{"--digest " + p.Short()}, accepting(p, j.accept)...)
+		j.hint("apply it", j.typed.with(flags...), "every path", j.typed.with("--plan", "--list"))
+	}
+	return err
+}
+
+// showIdle says that there is nothing to do, and what is kept all the same.
+func (j *journey) showIdle(p *retake.Plan) error {
+	return j.emit(planAnswer{1, whole(*p)}, func(l look) string {
+		out := idleText(p) + "\n"
+		if len(p.Keeps) == 0 {
+			return out
+		}
+		for _, s := range fileParts(p) {
+			out += "\n" + drawPart(l, s, columnsOf([]part{s}, []int{s.most}), l.width, s.most)
+		}
+		return out
+	})
+}
+
+// whole has no null where a list is promised.
+func whole(p retake.Plan) retake.Plan {
+	for _, steps := range []*[]retake.Step{&p.Writes, &p.Deletes, &p.Merges, &p.Times} {
+		if *steps == nil {
+			*steps = []retake.Step{}
+		}
+	}
+	if p.Keeps == nil {
+		p.Keeps = []retake.Keep{}
+	}
+	if p.Obstacles == nil {
+		p.Obstacles = []retake.Obstacle{}
+	}
+	if p.Effects == nil {
+		p.Effects = []retake.Effect{}
+	}
+	return p
+}
+
+// consent is by digest, by --yes or by answers. An obstacle needs a word of its
+// own in each case.
+func (j *journey) consent(ctx context.Context, s retake.Service, p *retake.Plan) ([]string, error) {
+	open := len(unaccepted(p, j.accept)) > 0
+	switch {
+	case j.digest != "":
+		if open && meant(p, j.digest) {
+			return nil, refuseYes(p, j.accept, j.typed, "--digest")
+		}
+	case j.yes:
+		if open {
+			return nil, refuseYes(p, j.accept, j.typed, "--yes")
+		}
+	case !j.canAsk() || j.json: // a question without the plan above it is none
+		return nil, refuseSilence(p, j.accept, j.typed)
+	}
+	if j.digest != "" || j.yes {
+		return j.accept, nil
+	}
+	if err := j.showPlan(p, false); err != nil {
+		return nil, err
+	}
+	return j.agree(ctx, s, p)
+}
+
+// meant reports whether a digest as typed is that of p.
+func meant(p *retake.Plan, typed string) bool {
+	typed = strings.ToLower(strings.ReplaceAll(typed, "-", ""))
+	return typed != "" && strings.HasPrefix(p.Digest, typed)
+}
+
+func (j *journey) apply(ctx context.Context, s retake.Service, req retake.PlanRequest, p *retake.Plan, accepted []string) error {
+	word := string(p.Course)
+	bar := j.progress(word)
+	if bar != nil {
+		fmt.Fprintf(j.Err, "\n%s\n\n", j.talk().dim("ctrl-c stops between two files; then finish it or undo it, nothing is lost"))
+	}
+	digest := p.Digest
+	if j.digest != "" {
+		digest = j.digest
+	}
+	began := j.Clock.Now()
+	res, err := s.ApplyRestore(ctx, retake.ApplyRequest{PlanRequest: req, Digest: digest, Accept: slices.Clone(accepted), Progress: bar.tell()})
+	took := j.Clock.Now().Sub(began)
+	bar.done()
+	if err != nil {
+		return j.notApplied(err)
+	}
+	return j.arrived(p, res, took)
+}
+
+// notApplied adds the commands that help, which only we know: they repeat what was
+// typed.
+func (j *journey) notApplied(err error) error {
+	e := *retake.AsError(err)
+	switch e.Kind {
+	case retake.Moved:
+		e.Hint = "look again: " + j.typed.with() + "     what moved: retake diff"
+	case retake.Canceled:
+		e.Safe, e.Hint = "What was done until then stays; no byte is lost.", "see where it stands: retake status"
+	default:
+		return err
+	}
+	return &e
+}
+
+func (j *journey) arrived(p *retake.Plan, res retake.RestoreResult, took time.Duration) error {
+	if res.Failed == nil {
+		res.Failed = []retake.Failure{}
+	}
+	if res.Warnings == nil {
+		res.Warnings = []retake.Warning{}
+	}
+	j.warn(res.Warnings)
+	err := j.emit(resultAnswer{1, res}, func(look) string { return renderResult(j.out(), p, res, took) })
+	if err != nil {
+		return err
+	}
+	if len(res.Failed) > 0 {
+		return told{partly(res)}
+	}
+	switch p.Course {
+	case retake.CourseUndo:
+		j.hint("forward again", "retake redo", "one further", "retake undo")
+	case retake.CourseUnwind:
+		j.hint("the timeline", "retake log")
+	default:
+		j.hint("changed your mind", "retake undo")
+	}
+	return nil
+}

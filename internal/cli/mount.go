@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+type mountAnswer struct {
+	V   int    `json:"v"`
+	Dir string `json:"dir"`
+}
+
+func (f *face) mountCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "mount DIR", Short: "show every moment as a directory to read, until it is ended", Args: between(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.mount(cmd, args[0]) },
+	}
+}
+
+func (f *face) mount(cmd *cobra.Command, typed string) error {
+	if f.Mount == nil {
+		return &retake.Error{Kind: retake.Invalid, What: "moments cannot be mounted on this system", Safe: nothingChanged}
+	}
+	s, ws, err := f.here(cmd.Context())
+	if err != nil {
+		return err
+	}
+	dir := f.below(typed)
+	var shown error
+	err = f.Mount(cmd.Context(), dir, ws, s, func() {
+		shown = f.emit(mountAnswer{1, dir}, func(l look) string {
+			return l.green(l.g.Yes) + " The moments of " + l.bold(screen.Escape(ws.Name)) + " are in " + l.path(dir) + ", to read only.\n" +
+				"  " + l.pairs([]string{"end it", "ctrl-c, or fusermount3 -u " + l.word(dir)}) + "\n"
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return shown
+}

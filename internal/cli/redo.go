@@ -1,0 +1,17 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+)
+
+func (f *face) redoCommand() *cobra.Command {
+	c := &journey{face: f}
+	cmd := &cobra.Command{
+		Use: "redo", Short: "bring again what the last undo took back", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.along(cmd, args, retake.CourseRedo) },
+	}
+	c.flags(cmd)
+	return cmd
+}

@@ -1,0 +1,49 @@
+package mount
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/retake-dev/retake"
+)
+
+// latest names the link to the newest checkpoint.
+const latest = "latest"
+
+// maxIntent is how many bytes of an intent go into a name.
+const maxIntent = 60
+
+// Label is the name of a folder: the number, the time in the zone of now, with its
+// day when that is another one, and the intent.
+func Label(cp retake.Checkpoint, now time.Time) string {
+	t, form := cp.Time.In(now.Location()), "15.04"
+	if t.Format(time.DateOnly) != now.Format(time.DateOnly) {
+		form = time.DateOnly + " 15.04"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%04d %s %s", cp.Number, t.Format(form), safe(cp.Intent, maxIntent)))
+}
+
+// safe makes a part of a file name of foreign text, at most n bytes long. It may be
+// empty, and is never "." or "..".
+func safe(s string, n int) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case r == '/' || r == utf8.RuneError || !unicode.IsPrint(r):
+			return '_'
+		}
+		return r
+	}, s)
+	s = strings.TrimLeft(s, " ")
+	if len(s) > n {
+		for n > 0 && !utf8.RuneStart(s[n]) {
+			n--
+		}
+		s = s[:n]
+	}
+	return strings.TrimRight(s, " .")
+}

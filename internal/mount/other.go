@@ -1,0 +1,18 @@
+//go:build !linux
+
+package mount
+
+import (
+	"context"
+	"errors"
+
+	"github.com/retake-dev/retake"
+)
+
+// Serve cannot mount here.
+func Serve(context.Context, string, Options, func()) error {
+	return &retake.Error{
+		Kind: retake.Invalid, What: "mounting needs Linux", Safe: untouched,
+		Hint: "look inside: retake ls, retake cat", Err: errors.ErrUnsupported,
+	}
+}

@@ -1,0 +1,352 @@
+package restore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/tree"
+)
+
+// errMoved: a path is not as the plan expects.
+var errMoved = errors.New("changed meanwhile")
+
+// reason says why a path was left.
+func reason(err error) string {
+	switch {
+	case errors.Is(err, errMoved), errors.Is(err, fsx.ErrMovedOn), errors.Is(err, fs.ErrNotExist), errors.Is(err, fsx.ErrNotDir), errors.Is(err, fsx.ErrOtherMount):
+		return errMoved.Error()
+	case errors.Is(err, fs.ErrExist):
+		return "something else is there now"
+	case errors.Is(err, fsx.ErrNotEmpty):
+		return "something appeared in it"
+	}
+	return fsx.Cause(err)
+}
+
+// one does one op. An error means that this path is as it was.
+func (r *run) one(i int, o *op) error {
+	dir, name, err := r.at(o.path)
+	if err != nil {
+		return err
+	}
+	where, _ := split(o.path)
+	do := func() error {
+		switch o.deed {
+		case put:
+			return r.put(dir, name, i, o)
+		case dress:
+			return r.dress(dir, name, o)
+		case drop:
+			return r.drop(dir, name, i, o)
+		case vacate:
+			return r.vacate(dir, name, o)
+		}
+		return fmt.Errorf("no deed %d", o.deed)
+	}
+	r.touched[where] = true
+	if err = do(); errors.Is(err, fs.ErrPermission) && r.loosen(dir, where) {
+		err = do()
+	}
+	if err == nil {
+		r.count(o)
+	}
+	return err
+}
+
+func (r *run) count(o *op) {
+	switch {
+	case o.step.Merge != nil:
+		r.out.Merged++
+	case o.deed == drop || o.deed == vacate:
+		if o.deed == drop {
+			r.out.Deleted++
+		}
+	case !isDir(o.step.Then):
+		r.out.Written++
+	}
+}
+
+// at opens the directory that a path lies in, if it is the one that the plan knows.
+func (r *run) at(path string) (fsx.Dir, string, error) {
+	where, name := split(path)
+	d, err := r.way.dir(where)
+	if err != nil {
+		return nil, "", err
+	}
+	return d, name, r.known(d, where)
+}
+
+func (r *run) known(d fsx.Dir, path string) error {
+	if path == "" {
+		return nil
+	}
+	i, err := d.Stat()
+	if err != nil {
+		return err
+	}
+	if ino, ok := r.made[path]; ok {
+		if ino != i.Ino {
+			return errMoved
+		}
+		return nil
+	}
+	if want, ok := r.Stamp(path); !ok || want.Ino != r.Number(i) {
+		return errMoved
+	}
+	return nil
+}
+
+// loosen makes a directory writable that only its mode protects; it gets its mode
+// back at the end.
+func (r *run) loosen(d fsx.Dir, path string) bool {
+	i, err := d.Stat()
+	if err != nil || i.Mode&0o300 == 0o300 {
+		return false
+	}
+	if err := d.DressSelf(fsx.Dressing{Mode: i.Mode | 0o300, Mtime: i.Mtime}); err != nil {
+		return false
+	}
+	if r.loose == nil {
+		r.loose = map[string]uint32{}
+	}
+	r.loose[path] = i.Mode
+	return true
+}
+
+// expects compares a name with its stamp. Renaming gives a file another change time,
+// so that counts only before, and not for a file with several names: we may have renamed
+// another of them.
+func (r *run) expects(path string, i fsx.Info, before bool) error {
+	want, ok := r.Stamp(path)
+	if !ok || want.Ino != r.Number(i) {
+		return errMoved
+	}
+	if i.Type == fsx.Directory {
+		return nil
+	}
+	if want.Size != i.Size || want.Mtime != i.Mtime || before && want.Nlink <= 1 && want.Ctime != i.Ctime {
+		return errMoved
+	}
+	return nil
+}
+
+// put brings the staged file to its name.
+func (r *run) put(dir fsx.Dir, name string, i int, o *op) error {
+	staged := strconv.Itoa(i)
+	mine, err := r.hold.Lstat(staged)
+	if err != nil {
+		return err
+	}
+	if o.step.Now == nil {
+		err = r.elsewhere(r.hold.Place(staged, dir, name))
+	} else {
+		err = r.replace(dir, name, staged, o)
+	}
+	if err != nil {
+		if _, lerr := r.hold.Lstat(staged); lerr == nil {
+			_ = r.hold.Rename(staged, r.hold, staged+unused) // to be removed at the end
+		}
+		return err
+	}
+	if isDir(o.step.Then) {
+		r.made[o.path] = mine.Ino
+	}
+	if isDir(o.step.Now) || isDir(o.step.Then) {
+		r.way.forget(o.path)
+	}
+	return nil
+}
+
+// elsewhere tells a hold on another file system from other trouble.
+func (r *run) elsewhere(err error) error {
+	if errors.Is(err, fsx.ErrOtherMount) && r.done == 0 {
+		return errElsewhere
+	}
+	return err
+}
+
+// replace swaps the staged file with what is there, and looks at what came out. If
+// that is not what the plan expects, they are swapped back.
+func (r *run) replace(dir fsx.Dir, name, staged string, o *op) error {
+	i, err := dir.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if err := r.expects(o.path, i, true); err != nil {
+		return err
+	}
+	err = r.elsewhere(r.hold.Exchange(staged, dir, name))
+	if errors.Is(err, errors.ErrUnsupported) {
+		return r.replaceInTwo(dir, name, staged, o)
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.came(staged, o); err != nil {
+		return errors.Join(err, r.hold.Exchange(staged, dir, name))
+	}
+	return nil
+}
+
+// came looks at what is in the hold now. A directory must be empty, and is not kept.
+func (r *run) came(held string, o *op) error {
+	i, err := r.hold.Lstat(held)
+	if err == nil {
+		err = r.expects(o.path, i, false)
+	}
+	if err == nil && i.Type == fsx.Directory {
+		err = r.hold.RemoveDir(held)
+	}
+	return err
+}
+
+// replaceInTwo is for file systems that cannot swap: for a moment nothing has the name.
+func (r *run) replaceInTwo(dir fsx.Dir, name, staged string, o *op) error {
+	old := staged + ".was"
+	r.journal.split()
+	if err := r.elsewhere(dir.Place(name, r.hold, old)); err != nil {
+		return err
+	}
+	err := r.came(old, o)
+	if err == nil {
+		err = r.hold.Place(staged, dir, name)
+	}
+	if err != nil {
+		return errors.Join(err, r.back(old, dir, name))
+	}
+	return nil
+}
+
+// back puts something to the name it had. If the name was taken meanwhile, it stays in
+// the hold.
+func (r *run) back(held string, dir fsx.Dir, name string) error {
+	err := r.hold.Place(held, dir, name)
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// dress changes what a file wears, and nothing else. A file with several names may be
+// somebody else's too.
+func (r *run) dress(dir fsx.Dir, name string, o *op) error {
+	i, err := dir.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if err := r.expects(o.path, i, true); err != nil {
+		return err
+	}
+	return r.dressing(o.step.Then, func(d fsx.Dressing) error {
+		d.Alone = true
+		return dir.Dress(name, i.Ino, d)
+	})
+}
+
+func (r *run) drop(dir fsx.Dir, name string, i int, o *op) error {
+	info, err := dir.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if err := r.expects(o.path, info, true); err != nil {
+		return err
+	}
+	held := strconv.Itoa(i)
+	if err := r.elsewhere(dir.Place(name, r.hold, held)); err != nil {
+		return err
+	}
+	if err := r.came(held, o); err != nil {
+		return errors.Join(err, r.back(held, dir, name))
+	}
+	return nil
+}
+
+func (r *run) vacate(dir fsx.Dir, name string, o *op) error {
+	i, err := dir.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if err := r.expects(o.path, i, true); err != nil {
+		return err
+	}
+	r.way.forget(o.path)
+	return dir.RemoveDir(name)
+}
+
+// dressDirs gives directories what they wear, those below first. A directory in which
+// we changed names gets its time back.
+func (r *run) dressDirs() error {
+	wear := map[string]*retake.Entry{}
+	for _, s := range slices.Concat(r.Plan.Writes, r.Plan.Times) {
+		if isDir(s.Then) {
+			wear[rootless(s.Path)] = s.Then
+		}
+	}
+	paths := sortedKeys(wear)
+	for p := range r.loose {
+		if wear[p] == nil {
+			paths = append(paths, p)
+		}
+	}
+	slices.SortFunc(paths, func(a, b string) int { return comparePaths(b, a) })
+	for _, path := range paths {
+		if err := r.dressDir(path, wear[path]); err != nil {
+			if errors.Is(err, fsx.ErrCrashed) {
+				return err
+			}
+			r.fail(show(path), err)
+		}
+	}
+	return nil
+}
+
+func show(path string) string {
+	if path == "" {
+		return tree.Root
+	}
+	return path
+}
+
+func (r *run) dressDir(path string, e *retake.Entry) error {
+	d, err := r.way.dir(path)
+	if err != nil {
+		return err
+	}
+	if err := r.known(d, path); err != nil {
+		return err
+	}
+	if e == nil { // it was only made writable
+		i, err := d.Stat()
+		if err != nil {
+			return err
+		}
+		return d.DressSelf(fsx.Dressing{Mode: r.loose[path], Mtime: i.Mtime})
+	}
+	if path == "" {
+		if e, err = r.marked(d, e); err != nil {
+			return err
+		}
+	}
+	return r.dressing(e, d.DressSelf)
+}
+
+// marked leaves the root the mark by which we know it.
+func (r *run) marked(root fsx.Dir, e *retake.Entry) (*retake.Entry, error) {
+	has, err := root.Xattrs()
+	if err != nil || has[r.Mark] == nil {
+		return e, err
+	}
+	out, x := *e, extra(e)
+	attrs := map[string][]byte{r.Mark: has[r.Mark]}
+	for k, v := range x.Xattrs {
+		attrs[k] = v
+	}
+	x.Xattrs = attrs
+	out.Extra = &x
+	return &out, nil
+}

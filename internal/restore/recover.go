@@ -1,0 +1,153 @@
+package restore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"slices"
+
+	"github.com/retake-dev/retake"
+)
+
+// Mend makes the plan that ends a restore which was cut off: by doing the rest of it,
+// or by taking back what was done. It touches only paths that look as the restore left
+// them; the others are kept, and named.
+func Mend(ctx context.Context, r Request, cut *Cut) (retake.Plan, error) {
+	r.Plain, r.Base = true, &retake.Entry{} // three-way, whatever the base
+	p := newPlanner(r)
+	finish := r.Course == retake.CourseFinish
+	for i, o := range order(&cut.Plan) {
+		if err := p.mend(ctx, o.step, finish, cut.Split && i >= cut.Done); err != nil {
+			return p.plan, err
+		}
+	}
+	for _, steps := range [][]retake.Step{cut.Plan.Writes, cut.Plan.Times} {
+		for _, s := range steps {
+			if isDir(s.Then) && (isDir(s.Now) || s.Path == show("")) {
+				if err := p.mend(ctx, s, finish, false); err != nil {
+					return p.plan, err
+				}
+			}
+		}
+	}
+	sortSteps(p.plan.Writes)
+	sortSteps(p.plan.Deletes)
+	if err := p.findStaying(ctx); err != nil {
+		return p.plan, err
+	}
+	p.keepOccupied()
+	return p.plan, p.close(ctx)
+}
+
+// findStaying looks into the directories that would go: what is in them and not in the
+// plan stays, and they with it.
+func (p *planner) findStaying(ctx context.Context) error {
+	going := map[string]bool{}
+	for _, s := range p.plan.Deletes {
+		going[s.Path] = true
+	}
+	for _, s := range slices.Concat(p.plan.Deletes, p.plan.Writes) {
+		if !isDir(s.Now) || isDir(s.Then) {
+			continue
+		}
+		entries, err := p.Trees.Dir(ctx, s.Now.Object)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if path := join(s.Path, e.Name); !going[path] {
+				p.stays = append(p.stays, path)
+			}
+		}
+	}
+	return nil
+}
+
+// mend decides about one path of the plan that was cut off. Where names cannot be
+// swapped, open says that this one may have been taken away and not given again.
+func (p *planner) mend(ctx context.Context, s retake.Step, finish, open bool) error {
+	now, err := find(ctx, p.Trees, p.Now, rootless(s.Path))
+	if err != nil {
+		return err
+	}
+	if now == nil && p.nowGaps.holds(s.Path) {
+		p.keep(s.Path, sides{want: s.Then}, retake.KeepUncaptured, p.nowGaps.why(s.Path))
+		return nil
+	}
+	if s.Merge != nil {
+		return p.mendMerge(ctx, s, now, finish)
+	}
+	three := sides{now: now, base: s.Now, want: s.Then}
+	if !finish {
+		three.base, three.want = s.Then, s.Now
+	}
+	if isDir(now) && isDir(three.base) { // it is dressed last of all
+		three.base = now
+	}
+	if isDir(now) && isDir(three.want) {
+		return p.mendDir(ctx, s, now, three.want)
+	}
+	if open && now == nil && s.Now != nil && s.Then != nil {
+		three.base = nil
+	}
+	return p.settle(ctx, s.Path, three, unitOf(s))
+}
+
+// mendDir gives a directory what it wears. Its time is put back whatever it is now: we
+// may change names in it.
+func (p *planner) mendDir(ctx context.Context, s retake.Step, now, want *retake.Entry) error {
+	before := len(p.plan.Writes) + len(p.plan.Times)
+	if err := p.step(ctx, s.Path, now, want, nil); err != nil {
+		return err
+	}
+	if len(p.plan.Writes)+len(p.plan.Times) == before {
+		p.plan.Times = append(p.plan.Times, retake.Step{Path: s.Path, What: retake.Timed, Now: now, Then: want})
+	}
+	return nil
+}
+
+func unitOf(s retake.Step) map[string]string {
+	if s.Unit == "" {
+		return nil
+	}
+	return map[string]string{s.Path: s.Unit}
+}
+
+// mendMerge: the merged text has no address; it is known by its digest.
+func (p *planner) mendMerge(ctx context.Context, s retake.Step, now *retake.Entry, finish bool) error {
+	before, err := p.alike(ctx, now, s.Now)
+	if err != nil {
+		return err
+	}
+	after, err := p.hasDigest(ctx, now, s.Merge.Digest)
+	switch {
+	case err != nil:
+		return err
+	case finish && after, !finish && before:
+	case finish && before:
+		s.Now = now
+		p.plan.Merges = append(p.plan.Merges, s)
+	case !finish && (after || now == nil):
+		return p.step(ctx, s.Path, now, s.Now, nil)
+	default:
+		p.keep(s.Path, sides{now: now}, retake.KeepChanged, "changed since")
+	}
+	return nil
+}
+
+func (p *planner) hasDigest(ctx context.Context, e *retake.Entry, digest string) (bool, error) {
+	if e == nil || e.Kind != retake.KindFile || e.Size > maxText {
+		return false, nil
+	}
+	f, err := p.Trees.File(ctx, e.Object)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return false, err
+	}
+	return hex.EncodeToString(h.Sum(nil)) == digest, nil
+}

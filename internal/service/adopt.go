@@ -1,0 +1,45 @@
+package service
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/retake-dev/retake"
+)
+
+// prepareAdopt records the fork as it is now: what is brought must be a moment first.
+func (s *Service) prepareAdopt(ctx context.Context, req retake.PlanRequest) error {
+	if req.Course != retake.CourseAdopt {
+		return nil
+	}
+	_, err := s.Save(ctx, retake.SaveRequest{Workspace: req.Fork, Intent: "before it is adopted", IfChanged: true})
+	return err
+}
+
+// adopting brings what a fork changed since it grew.
+func (s *Service) adopting(ctx context.Context, ws retake.Workspace, j journey) (journey, error) {
+	fork, err := s.row(ctx, j.req.Fork)
+	if err != nil {
+		return j, fault("no such fork", unchanged, err)
+	}
+	if fork.Origin == nil || fork.Origin.Workspace != ws.ID {
+		return j, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%s did not grow from %s", fork.Name, ws.Name), Safe: unchanged, Hint: "those that did: retake forks"}
+	}
+	now, err := s.p.Catalog.Latest(ctx, fork.ID, 0)
+	if err != nil {
+		return j, err
+	}
+	first, err := s.p.Catalog.ByNumber(ctx, fork.ID, 1)
+	if err != nil { // forgotten: it was what its origin is
+		if first, err = s.p.Catalog.Checkpoint(ctx, fork.Origin.Checkpoint); err != nil {
+			return j, fault("the moment that it grew from was forgotten", unchanged, err)
+		}
+	}
+	base, err := s.treeOf(ctx, first)
+	if err != nil {
+		return j, err
+	}
+	j.want, err = s.treeOf(ctx, now)
+	j.target, j.base, j.gaps, j.fork, j.side = &now, &base, now.Coverage.Gaps, &fork, ".from-fork"
+	return j, err
+}

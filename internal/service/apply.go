@@ -1,0 +1,211 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/catalog"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/restore"
+)
+
+// ApplyRestore does exactly the plan that was shown: what is there now becomes a
+// checkpoint first, then the files are changed, read back, and become another one.
+func (s *Service) ApplyRestore(ctx context.Context, req retake.ApplyRequest) (retake.RestoreResult, error) {
+	if res, known, err := s.appliedAlready(ctx, req); err != nil || known {
+		return res, err
+	}
+	ws, root, err := s.openRoot(ctx, req.Workspace)
+	if err != nil {
+		return retake.RestoreResult{}, err
+	}
+	defer root.Close() //nolint:errcheck // everything is synced by then
+	if err := s.prepareAdopt(ctx, req.PlanRequest); err != nil {
+		return retake.RestoreResult{}, err
+	}
+	release, err := s.returning(ctx, ws.ID)
+	if err != nil {
+		return retake.RestoreResult{}, err
+	}
+	defer release()
+	l := s.liveOf(ws.ID)
+	l.lock()
+	defer l.mu.Unlock()
+	l.used = s.p.Clock.Now()
+	l.saving.Store(true)
+	defer l.saving.Store(false)
+	a := &application{s: s, l: l, ws: ws, root: root, req: req}
+	res, err := a.run(ctx)
+	return res, fault("not restored", unchanged, err)
+}
+
+// application is one plan on its way.
+type application struct {
+	s      *Service
+	l      *live
+	ws     retake.Workspace
+	root   fsx.Dir
+	req    retake.ApplyRequest
+	j      journey
+	safety retake.Checkpoint
+	plan   retake.Plan
+	warn   []retake.Warning
+}
+
+func (a *application) run(ctx context.Context) (retake.RestoreResult, error) {
+	j, shown, v, err := a.s.planNow(ctx, a.l, a.ws, a.root, a.req.PlanRequest)
+	if err != nil {
+		return retake.RestoreResult{}, err
+	}
+	if !sameDigest(shown.Digest, a.req.Digest) {
+		return retake.RestoreResult{}, moved(retake.Plan{}, retake.Plan{})
+	}
+	if err := consented(shown, a.req.Accept); err != nil {
+		return retake.RestoreResult{}, err
+	}
+	a.j = j
+	if idle(&shown) {
+		return a.nothing(ctx, v.tip)
+	}
+	if err := a.secure(ctx, v.still); err != nil {
+		return retake.RestoreResult{}, err
+	}
+	if err := a.replan(ctx, shown); err != nil {
+		return retake.RestoreResult{}, err
+	}
+	out, err := a.change(ctx)
+	if err != nil {
+		return retake.RestoreResult{}, err
+	}
+	return a.tell(ctx, out)
+}
+
+// idle reports whether a plan would do nothing.
+func idle(p *retake.Plan) bool {
+	if p.Total() > 0 || p.Course == retake.CourseFinish || p.Course == retake.CourseUnwind {
+		return false
+	}
+	for _, t := range p.Times {
+		if t.Now.ModTime != t.Then.ModTime {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(p.Keeps, func(k retake.Keep) bool { return k.Side != "" })
+}
+
+// nothing answers for a plan without a step: no moment is added.
+func (a *application) nothing(ctx context.Context, tip retake.Checkpoint) (retake.RestoreResult, error) {
+	res := retake.RestoreResult{Checkpoint: tip, Safety: tip, Failed: []retake.Failure{}, Warnings: []retake.Warning{}}
+	if a.j.target != nil {
+		res.Target = *a.j.target
+	}
+	return res, ctx.Err()
+}
+
+// consented checks that every class of obstacle was agreed to.
+func consented(p retake.Plan, accept []string) error {
+	var open []string
+	text := ""
+	for _, o := range p.Obstacles {
+		if !slices.Contains(accept, o.Class) && !slices.Contains(open, o.Class) {
+			if open = append(open, o.Class); text == "" {
+				text = o.Class + ": " + o.Text
+			}
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	return &retake.Error{
+		Kind: retake.Denied, What: text, Safe: unchanged,
+		Hint: "look at the plan     or say so: --accept " + strings.Join(slices.Concat(accept, open), ","),
+	}
+}
+
+// secure takes the safety checkpoint: all there is now, durable. Without it nothing
+// is touched.
+func (a *application) secure(ctx context.Context, still bool) error {
+	intent := "before " + a.words()
+	res, err := a.s.saveAs(ctx, a.l, a.ws, a.root, retake.SaveRequest{
+		Workspace: a.ws.ID, Trigger: retake.TriggerSafety, Intent: intent, IfChanged: still,
+	}, asking{exact: true})
+	if err != nil {
+		return err
+	}
+	a.safety = res.Checkpoint
+	a.warn = append(a.warn, res.Warnings...)
+	return nil
+}
+
+// words name the restore for people.
+func (a *application) words() string {
+	n := int64(0)
+	if a.j.target != nil {
+		n = a.j.target.Number
+	}
+	switch a.req.Course {
+	case retake.CourseRestore:
+		return fmt.Sprintf("restore of %d", n)
+	case retake.CourseUndo:
+		if a.j.target == nil {
+			return "undo of the latest edits"
+		}
+		return fmt.Sprintf("undo of %d", n)
+	case retake.CourseRedo:
+		return fmt.Sprintf("redo of %d", n)
+	case retake.CourseAdopt:
+		return "adopt of " + a.j.fork.Name
+	case retake.CourseFinish, retake.CourseUnwind:
+		return string(a.req.Course) + fmt.Sprintf(" of the restore of %d", n)
+	}
+	return string(a.req.Course)
+}
+
+// replan makes the plan again from the safety checkpoint. Only what is in there may be
+// touched, and only if it is still what was shown.
+func (a *application) replan(ctx context.Context, shown retake.Plan) error {
+	v, err := a.s.saved(ctx, a.safety, a.root)
+	if err != nil {
+		return err
+	}
+	if a.j.loose {
+		a.j.target = &a.safety
+	}
+	a.plan, err = a.s.planFor(ctx, a.ws, a.j, v, restore.World{})
+	if err == nil && a.plan.Digest != shown.Digest {
+		err = moved(shown, a.plan)
+	}
+	return err
+}
+
+// appliedAlready answers a restore that was asked for under this id before.
+func (s *Service) appliedAlready(ctx context.Context, req retake.ApplyRequest) (retake.RestoreResult, bool, error) {
+	if req.ID == "" {
+		return retake.RestoreResult{}, false, nil
+	}
+	if _, err := retake.ParseCheckpointID(string(req.ID)); err != nil {
+		return retake.RestoreResult{}, false, &retake.Error{Kind: retake.Invalid, What: "that is no id of a checkpoint", Safe: unchanged, Err: err}
+	}
+	cp, err := s.p.Catalog.Checkpoint(ctx, req.ID)
+	if errors.Is(err, catalog.ErrNotFound) {
+		return retake.RestoreResult{}, false, nil
+	}
+	if err != nil || cp.Return == nil || cp.Workspace != req.Workspace {
+		return retake.RestoreResult{}, false, fault("that id names another moment", unchanged, errors.Join(err, catalog.ErrExists))
+	}
+	res := retake.RestoreResult{
+		Checkpoint: cp, Written: cp.Return.Written, Deleted: cp.Return.Deleted, Merged: cp.Return.Merged, Kept: cp.Return.Kept,
+		Failed: append([]retake.Failure{}, cp.Return.Failed...), Warnings: []retake.Warning{},
+	}
+	if res.Safety, err = s.p.Catalog.Checkpoint(ctx, cp.Return.Before); err != nil {
+		res.Safety = retake.Checkpoint{ID: cp.Return.Before}
+	}
+	if res.Target, err = s.p.Catalog.Checkpoint(ctx, cp.Return.Target); err != nil {
+		res.Target = retake.Checkpoint{ID: cp.Return.Target}
+	}
+	return res, true, nil
+}

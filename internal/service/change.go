@@ -1,0 +1,202 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/restore"
+	"github.com/retake-dev/retake/internal/tree"
+)
+
+// change does the plan. From here on nothing is as it was until it is told.
+func (a *application) change(ctx context.Context) (restore.Outcome, error) {
+	st, err := a.s.store(ctx)
+	if err != nil {
+		return restore.Outcome{}, err
+	}
+	journals, err := a.s.p.FS.OpenRoot(a.s.p.Returns)
+	if err != nil {
+		return restore.Outcome{}, err
+	}
+	defer journals.Close() //nolint:errcheck // a directory handle
+	id := a.req.ID
+	if id == "" {
+		if id, err = newCheckpointID(); err != nil {
+			return restore.Outcome{}, err
+		}
+	}
+	a.req.ID = id
+	stamps := a.l.x.Stamps()
+	job := restore.Job{
+		ID: string(id), Plan: a.plan, Root: a.root, Trees: st, Number: a.l.x.Number, Group: a.groups(ctx),
+		Stamp: func(path string) (restore.Stamp, bool) {
+			s, ok := stamps.Of(path)
+			return restore.Stamp(s), ok
+		},
+		Holds:    []func() (fsx.Dir, error){a.holdBeside, a.holdInside},
+		Journals: journals, Journal: journalName(a.ws.ID), Header: a.header(), Mark: markXattr,
+		Resumes: a.j.cut != nil, Clock: a.s.p.Clock, Fence: a.s.p.Fence, Progress: a.progress(),
+	}
+	out, err := restore.Apply(ctx, job)
+	a.warn = append(a.warn, out.Warnings...)
+	var cut *restore.CutError
+	if errors.As(err, &cut) {
+		err = &retake.Error{
+			Kind: retake.Partly, What: fmt.Sprintf("the restore stopped at %d of %d", cut.Done, cut.Total), Err: cut.Err,
+			Safe: fmt.Sprintf("Nothing is lost: moment %d is whole.", a.safety.Number),
+			Hint: "go on: retake restore --finish     go back: retake restore --undo",
+		}
+	}
+	return out, err
+}
+
+func (a *application) header() restore.Header {
+	h := restore.Header{Course: a.req.Course, Safety: a.safety, Since: a.s.p.Clock.Now(), Result: a.req.ID}
+	if a.j.target != nil {
+		h.Target = *a.j.target
+	}
+	return h
+}
+
+func (a *application) progress() func(done, total int) {
+	if a.req.Progress == nil {
+		return nil
+	}
+	return func(done, total int) { a.req.Progress(retake.Progress{Files: int64(done), Total: int64(total)}) }
+}
+
+// groups finds the names of hard links as the safety checkpoint has them. It goes
+// through the whole tree, and only when it must.
+func (a *application) groups(ctx context.Context) func(string) []string {
+	var known map[string][]string
+	return func(group string) []string {
+		if known == nil {
+			known = map[string][]string{}
+			st, err := a.s.store(ctx)
+			if err != nil {
+				return nil
+			}
+			root := retake.Entry{Kind: retake.KindDir, Object: a.safety.Tree}
+			_ = tree.Walk(ctx, st, root, func(path string, e retake.Entry) error { // what is not found is copied
+				if e.Extra != nil && e.Extra.Group != "" {
+					known[e.Extra.Group] = append(known[e.Extra.Group], path)
+				}
+				return nil
+			})
+		}
+		return known[group]
+	}
+}
+
+// holdBeside is where what is replaced goes: beside our store, when that is the same
+// disk.
+func (a *application) holdBeside() (fsx.Dir, error) {
+	d, err := a.s.p.FS.OpenRoot(a.s.p.Returns)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close() //nolint:errcheck // a directory handle
+	return makeDir(d, string(a.ws.ID))
+}
+
+// holdInside is a directory of ours in the workspace, which no moment holds.
+func (a *application) holdInside() (fsx.Dir, error) {
+	i, err := a.root.Stat()
+	if err != nil {
+		return nil, err
+	}
+	d, err := makeDir(a.root, markerDir)
+	if err != nil {
+		return nil, err
+	}
+	if err := writeSmall(d, hideFile, "*\n"); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, a.root.SetMtime(i.Mtime)
+}
+
+func makeDir(d fsx.Dir, name string) (fsx.Dir, error) {
+	if err := d.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return d.OpenDir(name)
+}
+
+// tell reads everything back and puts the restore on the timeline.
+func (a *application) tell(ctx context.Context, out restore.Outcome) (retake.RestoreResult, error) {
+	ctx = context.WithoutCancel(ctx) // the files are changed: the timeline must say so
+	res := retake.RestoreResult{Safety: a.safety, Written: out.Written, Deleted: out.Deleted, Merged: out.Merged, Kept: len(a.plan.Keeps), Failed: out.Failed}
+	if a.j.target != nil {
+		res.Target = *a.j.target
+	}
+	ret := a.returned(out)
+	saved, err := a.s.saveAs(ctx, a.l, a.ws, a.root, retake.SaveRequest{Workspace: a.ws.ID, ID: a.req.ID, Trigger: retake.TriggerReturn}, asking{say: func(cp *retake.Checkpoint) {
+		cp.Return = ret
+		if ret.Course == retake.CourseRestore && len(ret.Paths) == 0 {
+			cp.Parent = ret.Target
+		}
+	}})
+	if err != nil {
+		return res, &retake.Error{
+			Kind: retake.Partly, What: "the files are restored, but the moment was not recorded", Err: err,
+			Safe: fmt.Sprintf("Moment %d holds all there was before.", a.safety.Number), Hint: "record it: retake restore --finish",
+		}
+	}
+	res.Checkpoint = saved.Checkpoint
+	res.Failed = append(res.Failed, a.readBack(ctx, saved.Checkpoint)...)
+	if res.Failed == nil {
+		res.Failed = []retake.Failure{}
+	}
+	a.warn = append(a.warn, saved.Warnings...)
+	if err := a.s.endReturn(a.ws.ID); err != nil {
+		a.warn = append(a.warn, retake.Warning{Code: "journal", Text: "all is done, but the journal stays: " + err.Error()})
+	}
+	res.Warnings = append([]retake.Warning{}, a.warn...)
+	return res, nil
+}
+
+// returned is what the new checkpoint says of itself. A restore that was cut off and
+// finished is told as if it never was.
+func (a *application) returned(out restore.Outcome) *retake.Return {
+	r := &retake.Return{
+		Course: a.req.Course, Before: a.safety.ID, Paths: a.req.Paths, Written: out.Written, Deleted: out.Deleted, Merged: out.Merged,
+		Kept: len(a.plan.Keeps), Failed: out.Failed,
+	}
+	if a.j.target != nil {
+		r.Target = a.j.target.ID
+	}
+	if c := a.j.cut; c != nil && a.req.Course == retake.CourseFinish {
+		r.Course, r.Before, r.Paths = c.Course, c.Safety.ID, c.Plan.Paths
+	}
+	return r
+}
+
+// readBack compares what the new checkpoint read with what the plan wanted.
+func (a *application) readBack(ctx context.Context, cp retake.Checkpoint) []retake.Failure {
+	st, err := a.s.store(ctx)
+	if err != nil {
+		return nil
+	}
+	failed := map[string]bool{}
+	if cp.Return != nil {
+		for _, f := range cp.Return.Failed {
+			failed[f.Path] = true
+		}
+	}
+	root := retake.Entry{Kind: retake.KindDir, Object: cp.Tree}
+	var out []retake.Failure
+	for _, s := range a.plan.Writes {
+		if s.Then.Kind != retake.KindFile || failed[s.Path] {
+			continue
+		}
+		e, err := tree.Find(ctx, st, root, s.Path)
+		if err != nil || e.Kind != retake.KindFile || e.Object != s.Then.Object {
+			out = append(out, retake.Failure{Path: s.Path, Why: "changed right after it was written"})
+		}
+	}
+	return out
+}

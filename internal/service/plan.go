@@ -1,0 +1,143 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/proc"
+	"github.com/retake-dev/retake/internal/restore"
+)
+
+// PlanRestore says what going back, sideways or forward would do. It touches nothing.
+func (s *Service) PlanRestore(ctx context.Context, req retake.PlanRequest) (retake.Plan, error) {
+	ws, root, err := s.openRoot(ctx, req.Workspace)
+	if err != nil {
+		return retake.Plan{}, err
+	}
+	defer root.Close() //nolint:errcheck // only looked
+	if err := s.prepareAdopt(ctx, req); err != nil {
+		return retake.Plan{}, err
+	}
+	l := s.liveOf(ws.ID)
+	l.lock()
+	defer l.mu.Unlock()
+	_, p, _, err := s.planNow(ctx, l, ws, root, req)
+	return p, fault("no plan could be made", unchanged, err)
+}
+
+// planNow makes the plan from what is there now.
+func (s *Service) planNow(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir, req retake.PlanRequest) (journey, retake.Plan, view, error) {
+	v, err := s.seen(ctx, l, ws, root)
+	if err != nil {
+		return journey{}, retake.Plan{}, v, err
+	}
+	j, err := s.travel(ctx, ws, req, v)
+	if err != nil {
+		return j, retake.Plan{}, v, err
+	}
+	w := restore.World{Root: root, Holders: s.holders}
+	if w.Free, _, err = s.p.FS.Free(ws.Root); err != nil {
+		return j, retake.Plan{}, v, err
+	}
+	p, err := s.planFor(ctx, ws, j, v, w)
+	p.Safety = retake.Safety{Number: v.tip.Number + 1}
+	if v.still {
+		p.Safety = retake.Safety{Number: v.tip.Number, There: true}
+	}
+	return j, p, v, err
+}
+
+// planFor makes the plan of a journey from one view of the workspace.
+func (s *Service) planFor(ctx context.Context, ws retake.Workspace, j journey, v view, w restore.World) (retake.Plan, error) {
+	r := restore.Request{
+		Course: j.req.Course, Target: j.target, Paths: j.req.Paths, Git: j.req.Git, Trees: v.trees,
+		Now: v.root, Base: j.base, Want: j.want, NowGaps: v.gaps, WantGaps: j.gaps, Loose: v.loose,
+		Volatile: restore.Output, Side: j.side, Files: v.root.Sum.Files + v.root.Sum.Symlinks, World: w,
+	}
+	if j.cut != nil {
+		r.Paths = nil
+		p, err := restore.Mend(ctx, r, j.cut)
+		p.Workspace = ws.ID
+		return p, err
+	}
+	if j.loose {
+		now := v.root
+		r.Base, r.Want = &now, j.want
+		r.Steady = true
+	}
+	p, err := restore.Make(ctx, r)
+	p.Workspace, p.Fork = ws.ID, j.fork
+	return p, err
+}
+
+// holders asks which processes have these files open.
+func (s *Service) holders(ctx context.Context, files []fsx.Info) ([]restore.Held, error) {
+	want, at := map[proc.Inode]bool{}, map[proc.Inode]int{}
+	for i, f := range files {
+		n := proc.Inode{Dev: f.Dev, Ino: f.Ino}
+		want[n], at[n] = true, i
+	}
+	found, _, err := proc.Holders(ctx, want)
+	var out []restore.Held
+	for _, h := range found {
+		out = append(out, restore.Held{File: at[h.Inode], PID: h.PID, Command: h.Command})
+	}
+	return out, err
+}
+
+// sameDigest compares a digest with what people type of it.
+func sameDigest(full, typed string) bool {
+	typed = strings.ReplaceAll(strings.ToLower(typed), "-", "")
+	return len(typed) >= 8 && strings.HasPrefix(full, typed)
+}
+
+func moved(before, after retake.Plan) error {
+	paths := differingPaths(before, after)
+	text := ""
+	if n := len(paths); n > 0 {
+		text = fmt.Sprintf(" %d of its paths differ now: %s.", n, strings.Join(paths[:min(n, 5)], ", "))
+	}
+	return &retake.Error{
+		Kind: retake.Moved, What: "the files moved on since that plan was made", Safe: unchanged + text,
+		Hint: "look again, and apply the new plan     what moved: retake diff",
+	}
+}
+
+// differingPaths are the paths of which two plans do not say the same.
+func differingPaths(a, b retake.Plan) []string {
+	said := map[string]string{}
+	var out []string
+	for i, p := range []retake.Plan{a, b} {
+		for _, s := range steps(&p) {
+			text := fmt.Sprintf("%s %+v %+v", s.What, look(s.Now), look(s.Then))
+			if i == 0 {
+				said[s.Path] = text
+			} else if said[s.Path] == text {
+				delete(said, s.Path)
+			} else if _, ok := said[s.Path]; !ok {
+				out = append(out, s.Path)
+			}
+		}
+	}
+	for p := range said {
+		out = append(out, p)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// look is what people see of an entry.
+func look(e *retake.Entry) retake.Entry {
+	if e == nil {
+		return retake.Entry{}
+	}
+	return retake.Entry{Kind: e.Kind, Mode: e.Mode, Size: e.Size, ModTime: e.ModTime}
+}
+
+func steps(p *retake.Plan) []retake.Step {
+	return slices.Concat(p.Deletes, p.Writes, p.Merges)
+}

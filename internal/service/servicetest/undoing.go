@@ -1,0 +1,238 @@
+package servicetest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/retake-dev/retake"
+)
+
+func undoAndRedo(t *testing.T, b *bench) {
+	b.write("a", "1")
+	b.init()
+	var states []string
+	for _, text := range []string{"2", "3", "4"} {
+		states = append(states, b.tree(b.root))
+		b.write("a", text)
+		b.write("only-"+text, text)
+		b.save("turn " + text)
+	}
+	states = append(states, b.tree(b.root))
+	for i := 2; i >= 0; i-- {
+		b.undo()
+		if b.read("a") != string(rune('1'+i)) {
+			t.Fatalf("undo %d: a is %q", 3-i, b.read("a"))
+		}
+	}
+	_, err := b.s.PlanRestore(b.ctx(), retake.PlanRequest{Workspace: b.ws.ID, Course: retake.CourseUndo})
+	wantKind(t, err, retake.NotFound)
+	b.redo()
+	b.redo()
+	b.wantTree(states[2], "after three undos and two redos")
+	b.undo()
+	b.wantTree(states[1], "after one more undo")
+	b.write("b", "a new change")
+	b.save("new")
+	_, err = b.s.PlanRestore(b.ctx(), retake.PlanRequest{Workspace: b.ws.ID, Course: retake.CourseRedo})
+	wantKind(t, err, retake.NotFound)
+	b.undo()
+	b.gone("b")
+	b.undo()
+	if b.read("a") != "1" {
+		t.Errorf("undo after a new change: a is %q", b.read("a"))
+	}
+	b.redo()
+	b.redo()
+	if b.read("b") != "a new change" {
+		t.Error("redo did not reach the new change")
+	}
+}
+
+func undoEdits(t *testing.T, b *bench) {
+	b.write("a", "one\n")
+	b.init()
+	b.write("a", "two\n")
+	b.save("turn")
+	turn := b.tree(b.root)
+	b.write("a", "three\n")
+	b.write("mine", "mine\n")
+	edited := b.tree(b.root)
+	if p := b.plan(retake.PlanRequest{Course: retake.CourseUndo}); p.Target != nil {
+		t.Errorf("the edits since the last moment are moment %d", p.Target.Number)
+	}
+	b.undo()
+	b.wantTree(turn, "after the edits were taken back")
+	b.redo()
+	b.wantTree(edited, "after they were brought again")
+	b.undo()
+	b.undo()
+	if b.read("a") != "one\n" {
+		t.Error("a second undo is not a second item")
+	}
+}
+
+const poem = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
+
+func undoInTheMiddle(t *testing.T, b *bench) {
+	b.write("a", "1")
+	b.write("b", "1")
+	b.init()
+	b.write("a", "2")
+	b.save("a") // 2
+	b.write("b", "2")
+	b.save("b") // 3
+	b.apply(retake.PlanRequest{Course: retake.CourseUndo, Ref: "2"})
+	if b.read("a") != "1" || b.read("b") != "2" {
+		t.Errorf("a %q, b %q", b.read("a"), b.read("b"))
+	}
+	_, err := b.s.PlanRestore(b.ctx(), retake.PlanRequest{Workspace: b.ws.ID, Course: retake.CourseUndo, Ref: "2"})
+	wantKind(t, err, retake.Exists)
+	_, err = b.s.PlanRestore(b.ctx(), retake.PlanRequest{Workspace: b.ws.ID, Course: retake.CourseUndo, Ref: "1"})
+	wantKind(t, err, retake.Invalid)
+}
+
+func undoMerges(t *testing.T, b *bench) {
+	b.write("poem", poem)
+	b.init()
+	b.write("poem", "ONE\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n")
+	b.save("the agent's edit")
+	b.write("poem", "ONE\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nNINE\n")
+	b.save("a person's typo fix")
+	p := b.plan(retake.PlanRequest{Course: retake.CourseUndo, Ref: "2"})
+	if len(p.Merges) != 1 || p.Merges[0].Merge.Theirs != 1 || p.Merges[0].Merge.Yours != 1 || len(p.Writes) != 0 {
+		t.Fatalf("merges %+v, writes %v", p.Merges, paths(p.Writes))
+	}
+	b.apply(retake.PlanRequest{Course: retake.CourseUndo, Ref: "2"})
+	if got := b.read("poem"); got != "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nNINE\n" {
+		t.Errorf("merged to %q", got)
+	}
+}
+
+func undoConflict(t *testing.T, b *bench) {
+	b.write("poem", poem)
+	b.write("came", "")
+	b.init()
+	b.write("poem", "ONE\n"+poem[4:])
+	b.write("new", "theirs\n")
+	b.remove("came")
+	b.save("turn")
+	b.write("poem", "One\n"+poem[4:])
+	b.write("new", "mine\n")
+	b.write("came", "again\n")
+	b.save("mine")
+	p := b.plan(retake.PlanRequest{Course: retake.CourseUndo, Ref: "2"})
+	if p.Total() != 0 || len(p.Keeps) != 3 {
+		t.Fatalf("plan %+v", p)
+	}
+	b.apply(retake.PlanRequest{Course: retake.CourseUndo, Ref: "2"})
+	if b.read("poem") != "One\n"+poem[4:] || b.read("poem.before-2") != poem {
+		t.Error("a conflict was not left with a copy beside it")
+	}
+	if b.read("new") != "mine\n" || b.read("came") != "again\n" || b.read("came.before-2") != "" {
+		t.Error("files of both sides were not left")
+	}
+	b.gone("new.before-2")
+}
+
+// undoKeepsOutputs: what a server writes all the time is no conflict and no edit.
+func undoKeepsOutputs(t *testing.T, b *bench) {
+	b.write("src/a", "1")
+	b.write("data/dev.db", "1")
+	b.write("dist/app.js", "1")
+	b.init()
+	b.write("src/a", "2")
+	b.write("data/dev.db", "2")
+	b.write("dist/app.js", "2")
+	b.save("turn")
+	b.write("data/dev.db", "3")
+	b.write("data/dev.db-wal", "3")
+	b.write("dist/app.js", "3")
+	p := b.plan(retake.PlanRequest{Course: retake.CourseUndo})
+	if p.Target == nil || p.Target.Number != 2 || !sameSet(paths(p.Writes), []string{"src/a"}) || len(p.Obstacles) != 0 {
+		t.Fatalf("plan of %v: %v, obstacles %v", p.Target, paths(p.Writes), p.Obstacles)
+	}
+	for _, k := range p.Keeps {
+		if k.Why != retake.KeepVolatile {
+			t.Errorf("%s is kept as %s", k.Path, k.Why)
+		}
+	}
+	b.undo()
+	if b.read("src/a") != "1" || b.read("data/dev.db") != "3" || b.read("data/dev.db-wal") != "3" || b.read("dist/app.js") != "3" {
+		t.Error("an output was taken back, or an edit was not")
+	}
+}
+
+func undoRestore(t *testing.T, b *bench) {
+	b.shop()
+	b.wreck()
+	b.save("wrecked")
+	wrecked := b.tree(b.root)
+	b.restore("1")
+	b.undo()
+	b.wantTree(wrecked, "after the restore was taken back")
+	b.redo()
+	if b.read("src/app.go") != "package app\n" {
+		t.Error("the restore did not come again")
+	}
+}
+
+func forkAndAdopt(t *testing.T, b *bench) {
+	before := b.shop()
+	b.wreck()
+	b.save("wrecked")
+	dir := filepath.Join(filepath.Dir(b.root), "trial")
+	res, err := b.s.Fork(b.ctx(), retake.ForkRequest{Workspace: b.ws.ID, Ref: "1", Dir: dir})
+	b.must(err)
+	if got := b.tree(dir); got != before {
+		t.Fatalf("the fork is not what it grew from:\n--- want\n%s\n--- got\n%s", before, got)
+	}
+	if res.Checkpoint.Number != 1 || res.Checkpoint.Parent != res.Origin.ID || res.Checkpoint.Tree != res.Origin.Tree {
+		t.Errorf("the first moment of a fork: %+v", res.Checkpoint)
+	}
+	same, err := b.s.Save(b.ctx(), retake.SaveRequest{Workspace: res.Workspace.ID, IfChanged: true})
+	b.must(err)
+	if same.Recorded {
+		t.Errorf("a fork that was not touched differs from its first moment: %+v", same.Checkpoint.Changed)
+	}
+	b.must(os.WriteFile(filepath.Join(dir, "src/feature.go"), []byte("package feature\n"), 0o644))
+	b.must(os.Remove(filepath.Join(dir, "docs/faq.md")))
+	b.restore("1")
+	b.write("src/app.go", "package mine\n")
+	b.save("mine")
+	forks, err := b.s.Forks(b.ctx(), b.ws.ID)
+	b.must(err)
+	if len(forks) != 1 || forks[0].ID != res.Workspace.ID || forks[0].Origin.Number != 1 {
+		t.Fatalf("forks %+v", forks)
+	}
+	b.apply(retake.PlanRequest{Course: retake.CourseAdopt, Fork: res.Workspace.ID})
+	if b.read("src/feature.go") != "package feature\n" || b.read("src/app.go") != "package mine\n" {
+		t.Error("the fork was not adopted beside what changed here")
+	}
+	b.gone("docs/faq.md")
+	b.undo()
+	if b.gone("src/feature.go"); b.read("docs/faq.md") != "questions\n" {
+		t.Error("an adopt cannot be undone")
+	}
+	_, err = b.s.Fork(b.ctx(), retake.ForkRequest{Workspace: b.ws.ID, Ref: "1", Dir: dir})
+	wantKind(t, err, retake.Exists)
+}
+
+func adoptConflict(t *testing.T, b *bench) {
+	b.write("a", "one\n")
+	b.init()
+	dir := filepath.Join(filepath.Dir(b.root), "trial")
+	res, err := b.s.Fork(b.ctx(), retake.ForkRequest{Workspace: b.ws.ID, Ref: "1", Dir: dir})
+	b.must(err)
+	b.must(os.WriteFile(filepath.Join(dir, "a"), []byte("theirs\n"), 0o644))
+	b.write("a", "mine\n")
+	b.save("mine")
+	p := b.plan(retake.PlanRequest{Course: retake.CourseAdopt, Fork: res.Workspace.ID})
+	if len(p.Keeps) != 1 || p.Keeps[0].Why != retake.KeepConflict {
+		t.Fatalf("keeps %+v", p.Keeps)
+	}
+	b.apply(retake.PlanRequest{Course: retake.CourseAdopt, Fork: res.Workspace.ID})
+	if b.read("a") != "mine\n" || b.read(p.Keeps[0].Side) != "theirs\n" {
+		t.Error("a conflict was not left with the other version beside it")
+	}
+}

@@ -1,0 +1,154 @@
+package retake
+
+import "time"
+
+// Course is where a plan leads.
+type Course string
+
+// The courses. Finish and unwind end a restore that was cut off.
+const (
+	CourseRestore Course = "restore" // make the files match a checkpoint
+	CourseUndo    Course = "undo"    // take one item back
+	CourseRedo    Course = "redo"    // bring an item again that was taken back
+	CourseAdopt   Course = "adopt"   // bring the changes of a fork
+	CourseFinish  Course = "finish"  // do the rest of what was cut off
+	CourseUnwind  Course = "unwind"  // take back what was done of it
+)
+
+// Plan is the exact list of what going back would do. What is shown is what is
+// applied, or nothing is.
+type Plan struct {
+	Digest    string      `json:"digest"` // of everything that would be done, and of what it would be done to
+	Course    Course      `json:"course"`
+	Workspace WorkspaceID `json:"workspace"`
+	Target    *Checkpoint `json:"target"` // the moment gone to; for undo and redo the item
+	Fork      *Workspace  `json:"fork,omitempty"`
+	Paths     []string    `json:"paths,omitempty"` // none: everything
+	Writes    []Step      `json:"writes"`
+	Deletes   []Step      `json:"deletes"`
+	Merges    []Step      `json:"merges"`
+	Times     []Step      `json:"times"` // directories whose time alone is put back
+	Keeps     []Keep      `json:"keeps"`
+	Obstacles []Obstacle  `json:"obstacles"`
+	Effects   []Effect    `json:"effects"`
+	Bytes     int64       `json:"bytes"`  // to be written
+	Files     int64       `json:"files"`  // that are there now
+	Safety    Safety      `json:"safety"` // the moment that holds all there is now
+}
+
+// Total is the number of paths that would be touched.
+func (p *Plan) Total() int { return len(p.Writes) + len(p.Deletes) + len(p.Merges) }
+
+// Short is the digest as people read and type it.
+func (p *Plan) Short() string { return ShortDigest(p.Digest) }
+
+// ShortDigest is the beginning of a digest in two groups of four.
+func ShortDigest(d string) string {
+	if len(d) < 8 {
+		return d
+	}
+	return d[:4] + "-" + d[4:8]
+}
+
+// Safety is the checkpoint that a restore takes first. It may be there already.
+type Safety struct {
+	Number int64 `json:"number"`
+	There  bool  `json:"there"` // nothing changed since it was taken
+}
+
+// Step is one path that a plan touches, from what it is to what it becomes.
+type Step struct {
+	Path  string     `json:"path"`
+	What  Difference `json:"what"` // added is brought back
+	Now   *Entry     `json:"now,omitempty"`
+	Then  *Entry     `json:"then,omitempty"`
+	Unit  string     `json:"unit,omitempty"`  // the database it belongs to; its files are replaced as one
+	Merge *Merge     `json:"merge,omitempty"` // lines of both sides
+}
+
+// Merge tells of a text that changed on both sides, line by line.
+type Merge struct {
+	Base   ObjectID `json:"base"`   // the text that both began with
+	Want   ObjectID `json:"want"`   // the one that is brought in
+	Digest string   `json:"digest"` // of the text that is written
+	Theirs int      `json:"theirs"` // places that change as planned
+	Yours  int      `json:"yours"`  // places that stay as they are now
+	First  int      `json:"first"`  // the first line of yours
+}
+
+// KeepReason is why a path is left as it is.
+type KeepReason string
+
+// The reasons; append-only.
+const (
+	KeepGit        KeepReason = "git"        // a repository that is there and differs stays
+	KeepVolatile   KeepReason = "volatile"   // changes all the time, by nobody's hand
+	KeepChanged    KeepReason = "changed"    // changed since what would be taken back
+	KeepConflict   KeepReason = "conflict"   // changed on both sides, in the same lines
+	KeepUncaptured KeepReason = "uncaptured" // is in no checkpoint, so it could not be given back
+	KeepUnheld     KeepReason = "unheld"     // the moment gone to does not hold it
+	KeepOccupied   KeepReason = "occupied"   // something that is kept lies there or below
+)
+
+// Keep is one path that is left alone though the moments differ there. A
+// directory ends in "/" and stands for everything below it.
+type Keep struct {
+	Path   string     `json:"path"`
+	Why    KeepReason `json:"why"`
+	Detail string     `json:"detail,omitempty"`
+	Side   string     `json:"side,omitempty"` // where the other version is put, beside it
+	Then   *Entry     `json:"then,omitempty"` // that version
+}
+
+// Obstacle is a reason to ask before a plan is applied.
+type Obstacle struct {
+	Class string   `json:"class"` // the word for --accept
+	Text  string   `json:"text"`
+	Paths []string `json:"paths,omitempty"` // never cut
+}
+
+// Classes of obstacles.
+const (
+	ObstacleUncaptured = "uncaptured"  // something in the way is in no checkpoint
+	ObstacleChanged    = "changed"     // changed since the last checkpoint
+	ObstaclePartial    = "partial"     // the moment gone to is partial or torn
+	ObstacleHeld       = "held"        // a process holds files that are replaced
+	ObstacleMassDelete = "mass-delete" // many deletions
+	ObstacleSpace      = "space"       // not enough room
+	ObstacleNames      = "names"       // names that are one name on this file system
+	ObstacleSetuid     = "setuid"      // files that run with the rights of their owner
+	ObstacleDatabase   = "database"    // a database that is running
+)
+
+// Effect is something that was done outside the workspace; no restore takes it back.
+type Effect struct {
+	ID   string    `json:"id"`
+	Time time.Time `json:"time"`
+	Text string    `json:"text"`
+}
+
+// Return is what a checkpoint says that was made by going back, sideways or
+// forward.
+type Return struct {
+	Course Course       `json:"course"`
+	Target CheckpointID `json:"target"` // as in the plan
+	Before CheckpointID `json:"before"` // what was there: the safety checkpoint
+	Paths  []string     `json:"paths,omitempty"`
+
+	Written int       `json:"written"`
+	Deleted int       `json:"deleted"`
+	Merged  int       `json:"merged,omitempty"`
+	Kept    int       `json:"kept,omitempty"`
+	Failed  []Failure `json:"failed,omitempty"` // paths that were left, because they moved on
+}
+
+// Interruption is a restore that was cut off. Nothing is repaired by itself.
+type Interruption struct {
+	ID     string    `json:"id"`
+	Course Course    `json:"course"`
+	Target int64     `json:"target"`
+	Safety int64     `json:"safety"`
+	Done   int       `json:"done"`
+	Total  int       `json:"total"`
+	Since  time.Time `json:"since"`
+}
