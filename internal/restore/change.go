@@ -200,14 +200,20 @@ func (r *run) came(held string, o *op) error {
 		err = r.expects(o.path, i, false)
 	}
 	if err == nil && i.Type == fsx.Directory {
-		err = r.hold.RemoveDir(held)
+		return r.hold.RemoveDir(held)
+	}
+	if err == nil {
+		r.out.Displaced = append(r.out.Displaced, Displaced{o.path, i})
 	}
 	return err
 }
 
+// wasThere marks what had the name, where names cannot be swapped.
+const wasThere = ".was"
+
 // replaceInTwo is for file systems that cannot swap: for a moment nothing has the name.
 func (r *run) replaceInTwo(dir fsx.Dir, name, staged string, o *op) error {
-	old := staged + ".was"
+	old := staged + wasThere
 	r.journal.split()
 	if err := r.elsewhere(dir.Place(name, r.hold, old)); err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strconv"
 
 	"github.com/retake-dev/retake"
@@ -49,7 +48,13 @@ type Outcome struct {
 	Written, Deleted, Merged int
 	Failed                   []retake.Failure
 	Warnings                 []retake.Warning
-	Hold                     string // where it stays what was replaced and deleted, "" when nothing was
+	Displaced                []Displaced // what was replaced and deleted; it stays in the hold
+}
+
+// Displaced is one file that had a name in the workspace.
+type Displaced struct {
+	Path string
+	Info fsx.Info
 }
 
 // errElsewhere: the hold cannot take names of the workspace.
@@ -150,8 +155,10 @@ func (r *run) openHold(open func() (fsx.Dir, error)) error {
 		return closing(err, at)
 	}
 	r.parent = at
-	r.hold, err = at.OpenDir(r.ID)
-	return err
+	if r.hold, err = at.OpenDir(r.ID); err != nil {
+		return err
+	}
+	return r.writeList()
 }
 
 // dropHold removes a hold in which nothing but our own new files are.
@@ -162,6 +169,7 @@ func (r *run) dropHold() {
 	for i := range r.ops {
 		_ = r.hold.Remove(strconv.Itoa(i)) // garbage, and not in the workspace
 	}
+	_ = r.hold.Remove(holdList)
 	_ = r.hold.Close()
 	_ = r.parent.RemoveDir(r.ID)
 	_ = r.parent.Close()
@@ -171,15 +179,16 @@ func (r *run) dropHold() {
 // dropLeft removes the new files that did not come to their place. What was replaced
 // and deleted stays in the hold.
 func (r *run) dropLeft() {
-	for i := range r.ops {
-		if name := strconv.Itoa(i) + unused; r.hold != nil {
-			_ = r.hold.Remove(name) // garbage
+	for i, o := range r.ops {
+		if o.deed == put {
+			_ = r.hold.Remove(strconv.Itoa(i) + unused) // garbage
 		}
 	}
-	_ = r.hold.Close()
-	if err := r.parent.RemoveDir(r.ID); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		r.out.Hold = r.ID
+	if len(r.out.Displaced) == 0 {
+		_ = r.hold.Remove(holdList)
+		_ = r.parent.RemoveDir(r.ID)
 	}
+	_ = r.hold.Close()
 	_ = r.parent.Close()
 }
 

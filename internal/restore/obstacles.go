@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/retake-dev/retake"
@@ -21,13 +22,13 @@ const (
 
 // obstacles finds the reasons to ask before the plan is applied.
 func (p *planner) obstacles(ctx context.Context) error {
-	p.ask(retake.ObstacleUncaptured, p.uncaptured, "%s in the way and in no moment; it stays", "%s are in the way and in no moment; they stay")
+	p.askUncaptured()
 	p.askChanged()
 	p.askPartial()
 	p.askMass()
 	p.askSetuid()
 	if p.plan.Bytes > p.World.Free && p.World.Root != nil {
-		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleSpace, Text: fmt.Sprintf("%d MB are to be written, and %d MB are free", p.plan.Bytes/1e6, p.World.Free/1e6)})
+		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleSpace, Text: fmt.Sprintf("%s MB are to be written, and %s MB are free", grouped(int(p.plan.Bytes/1e6)), grouped(int(p.World.Free/1e6)))})
 	}
 	if p.World.Root == nil {
 		return nil
@@ -35,16 +36,40 @@ func (p *planner) obstacles(ctx context.Context) error {
 	return p.askWorld(ctx)
 }
 
+// grouped writes a number as people read it.
+func grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
 func (p *planner) ask(class string, paths []string, one, more string) {
 	if len(paths) == 0 {
 		return
 	}
 	slices.Sort(paths)
-	text := fmt.Sprintf(more, fmt.Sprintf("%d paths", len(paths)))
+	text := fmt.Sprintf(more, grouped(len(paths))+" paths")
 	if len(paths) == 1 {
 		text = fmt.Sprintf(one, paths[0])
 	}
 	p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: class, Text: text, Paths: paths})
+}
+
+// askUncaptured: what no moment holds cannot be given back.
+func (p *planner) askUncaptured() {
+	var torn []string
+	for _, s := range p.touched() {
+		if p.nowGaps.torn[s.Path] {
+			torn = append(torn, s.Path)
+		}
+	}
+	if len(p.uncaptured) > 0 {
+		p.ask(retake.ObstacleUncaptured, slices.Concat(p.uncaptured, torn), "%s is in the way and in no moment; it stays", "%s are in the way and in no moment, or only in part; they stay")
+		return
+	}
+	p.ask(retake.ObstacleUncaptured, torn, "%s changes each time it is read, and is kept only as it is caught", "%s change each time they are read, and are kept only as they are caught")
 }
 
 // askChanged: what changed since the last checkpoint is somebody's work that no
@@ -81,13 +106,6 @@ func (p *planner) askPartial() {
 		}
 	}
 	p.ask(retake.ObstaclePartial, paths, "%s is not whole in that moment", "%s are not whole in that moment")
-	paths = nil
-	for _, s := range p.touched() {
-		if p.nowGaps.torn[s.Path] {
-			paths = append(paths, s.Path)
-		}
-	}
-	p.ask(retake.ObstacleUncaptured, paths, "%s changes each time it is read, and can be kept only as it is caught", "%s change each time they are read, and can be kept only as they are caught")
 }
 
 func (p *planner) askMass() {
@@ -99,9 +117,9 @@ func (p *planner) askMass() {
 	}
 	switch {
 	case n > massFiles:
-		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleMassDelete, Text: fmt.Sprintf("%d deletions, the limit is %d", n, massFiles)})
+		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleMassDelete, Text: fmt.Sprintf("%s deletions, the limit is %s", grouped(n), grouped(massFiles))})
 	case n > massAtOnce && float64(n) > massShare*float64(p.Files):
-		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleMassDelete, Text: fmt.Sprintf("%d deletions, which is more than %.0f %% of all %d files", n, massShare*100, p.Files)})
+		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleMassDelete, Text: fmt.Sprintf("%s deletions, more than %.0f %% of all %s files", grouped(n), massShare*100, grouped(int(p.Files)))})
 	}
 }
 

@@ -62,7 +62,7 @@ func (a *application) run(ctx context.Context) (retake.RestoreResult, error) {
 		return retake.RestoreResult{}, err
 	}
 	if !sameDigest(shown.Digest, a.req.Digest) {
-		return retake.RestoreResult{}, moved(retake.Plan{}, retake.Plan{})
+		return retake.RestoreResult{}, a.l.movedFrom(a.req.Digest, shown)
 	}
 	if err := consented(shown, a.req.Accept); err != nil {
 		return retake.RestoreResult{}, err

@@ -155,8 +155,27 @@ func (a *application) tell(ctx context.Context, out restore.Outcome) (retake.Res
 	if err := a.s.endReturn(a.ws.ID); err != nil {
 		a.warn = append(a.warn, retake.Warning{Code: "journal", Text: "all is done, but the journal stays: " + err.Error()})
 	}
+	res.Holders = a.stillHeld(ctx, out.Displaced)
+	a.s.clearHolds(a.holdBeside, a.markerInside)
 	res.Warnings = append([]retake.Warning{}, a.warn...)
 	return res, nil
+}
+
+// stillHeld names the processes that still have open what was replaced or deleted.
+func (a *application) stillHeld(ctx context.Context, gone []restore.Displaced) []retake.Holder {
+	files := make([]fsx.Info, len(gone))
+	for i, d := range gone {
+		files[i] = d.Info
+	}
+	held, err := a.s.holders(ctx, files)
+	if err != nil || len(files) == 0 {
+		return nil // only to tell people
+	}
+	var out []retake.Holder
+	for _, h := range held {
+		out = append(out, retake.Holder{PID: h.PID, Command: h.Command, Path: gone[h.File].Path})
+	}
+	return out
 }
 
 // returned is what the new checkpoint says of itself. A restore that was cut off and

@@ -26,6 +26,7 @@ type live struct {
 	gaps   []retake.Gap   // of that capture
 	policy retake.Policy  // of that capture
 	tip    *retake.Checkpoint
+	shown  *retake.Plan // the last plan that was shown
 
 	watch  *track.Watch
 	root   string // what it watches

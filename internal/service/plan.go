@@ -26,6 +26,9 @@ func (s *Service) PlanRestore(ctx context.Context, req retake.PlanRequest) (reta
 	l.lock()
 	defer l.mu.Unlock()
 	_, p, _, err := s.planNow(ctx, l, ws, root, req)
+	if err == nil && p.Total() <= maxShown {
+		l.shown = &p
+	}
 	return p, fault("no plan could be made", unchanged, err)
 }
 
@@ -93,6 +96,17 @@ func (s *Service) holders(ctx context.Context, files []fsx.Info) ([]restore.Held
 func sameDigest(full, typed string) bool {
 	typed = strings.ReplaceAll(strings.ToLower(typed), "-", "")
 	return len(typed) >= 8 && strings.HasPrefix(full, typed)
+}
+
+// maxShown is the longest plan that is remembered, to say what moved since.
+const maxShown = 20_000
+
+// movedFrom says what moved since a plan was shown, if that is still known.
+func (l *live) movedFrom(digest string, now retake.Plan) error {
+	if l.shown == nil || !sameDigest(l.shown.Digest, digest) {
+		return moved(retake.Plan{}, retake.Plan{})
+	}
+	return moved(*l.shown, now)
 }
 
 func moved(before, after retake.Plan) error {

@@ -1,0 +1,39 @@
+package service
+
+import (
+	"strings"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/restore"
+)
+
+// holdAge is how long what a restore replaced is kept beside the checkpoint that has
+// it: a process that had it open may still write to it.
+const holdAge = 24 * time.Hour
+
+// clearHolds removes old holds of a workspace. What cannot be removed is met again the
+// next time.
+func (s *Service) clearHolds(places ...func() (fsx.Dir, error)) {
+	for _, open := range places {
+		at, err := open()
+		if err != nil {
+			continue
+		}
+		names, _ := at.Names() // nothing to clear where nothing can be listed
+		for _, name := range names {
+			if !strings.HasPrefix(name, retake.CheckpointPrefix) {
+				continue
+			}
+			i, err := at.Lstat(name)
+			if err == nil && s.p.Clock.Now().UnixNano()-i.Mtime > int64(holdAge) {
+				_ = restore.ClearHold(at, name)
+			}
+		}
+		_ = at.Close() // a directory handle
+	}
+}
+
+// markerInside opens our directory in the workspace, if there is one.
+func (a *application) markerInside() (fsx.Dir, error) { return a.root.OpenDir(markerDir) }
