@@ -33,7 +33,7 @@ func fold(changes []retake.Change) []folded {
 // add up.
 func foldTo(changes []retake.Change, limit int, bunch bool) []folded {
 	root := grow(changes)
-	if len(changes) <= limit {
+	if bunch && len(changes) <= limit {
 		return root.leaves(nil)
 	}
 	top := root.kids
@@ -44,7 +44,7 @@ func foldTo(changes []retake.Change, limit int, bunch bool) []folded {
 	for {
 		var best *branch
 		for n := range open(top) {
-			if lines+n.cost() <= limit && (best == nil || n.cost() < best.cost()) {
+			if (bunch || !n.whole()) && lines+n.cost() <= limit && (best == nil || n.cost() < best.cost()) {
 				best = n
 			}
 		}
@@ -158,6 +158,12 @@ func (n *branch) own() bool {
 		return n.change != nil
 	}
 	return n.change.What != retake.Added && n.change.What != retake.Deleted
+}
+
+// whole reports whether a directory came or went with all that is in it: one line says
+// it better than many.
+func (n *branch) whole() bool {
+	return n.change != nil && isDir(n.change) && !n.own() && n.sum.files > 1
 }
 
 // cost is how many lines opening n adds.

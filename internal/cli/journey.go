@@ -167,7 +167,10 @@ func (j *journey) apply(ctx context.Context, s retake.Service, req retake.PlanRe
 	word := string(p.Course)
 	bar := j.progress(word)
 	if bar != nil {
-		fmt.Fprintf(j.Err, "\n%s\n\n", j.talk().dim("ctrl-c stops between two files; then finish it or undo it, nothing is lost"))
+		fmt.Fprintln(j.Err)
+	}
+	if bar != nil && j.alone() { // the daemon goes on without us
+		fmt.Fprintf(j.Err, "%s\n\n", j.talk().dim("ctrl-c stops between two files; then finish it or undo it, nothing is lost"))
 	}
 	digest := p.Digest
 	if j.digest != "" {

@@ -36,6 +36,9 @@ func (p *planner) obstacles(ctx context.Context) error {
 	return p.askWorld(ctx)
 }
 
+// fewNames are told by name; more are counted.
+const fewNames = 2
+
 // grouped writes a number as people read it.
 func grouped(n int) string {
 	s := strconv.Itoa(n)
@@ -50,7 +53,11 @@ func (p *planner) ask(class string, paths []string, one, more string) {
 		return
 	}
 	slices.Sort(paths)
-	text := fmt.Sprintf(more, grouped(len(paths))+" paths")
+	who := grouped(len(paths)) + " paths"
+	if len(paths) <= fewNames {
+		who = strings.Join(paths[:len(paths)-1], ", ") + " and " + paths[len(paths)-1]
+	}
+	text := fmt.Sprintf(more, who)
 	if len(paths) == 1 {
 		text = fmt.Sprintf(one, paths[0])
 	}
