@@ -19,7 +19,7 @@ import (
 	"github.com/retake-dev/retake/internal/mount"
 )
 
-const first = "0001 12.00"
+const first = "0001 12.00 start"
 
 func TestTimeline(t *testing.T) {
 	t.Parallel()
@@ -110,7 +110,7 @@ func TestLabelOfOthers(t *testing.T) {
 	d.mount(mount.Options{Label: func(cp retake.Checkpoint) string {
 		return map[int64]string{1: "latest", 2: "a/b", 3: "a_b", 4: "", 5: "same", 6: "fine"}[cp.Number]
 	}})
-	want := []string{"0001 12.00", "0003 12.00", "0004 12.00", "a_b", "fine", "latest", "same", "x y", "x_y"}
+	want := []string{"0001 12.00 start", "0003 12.00", "0004 12.00", "a_b", "fine", "latest", "same", "x y", "x_y"}
 	if diff := cmp.Diff(want, d.names("")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -17,13 +17,25 @@ const latest = "latest"
 const maxIntent = 60
 
 // Label is the name of a folder: the number, the time in the zone of now, with its
-// day when that is another one, and the intent.
+// day when that is another one, and the intent, or what the checkpoint is of.
 func Label(cp retake.Checkpoint, now time.Time) string {
 	t, form := cp.Time.In(now.Location()), "15.04"
 	if t.Format(time.DateOnly) != now.Format(time.DateOnly) {
 		form = time.DateOnly + " 15.04"
 	}
-	return strings.TrimSpace(fmt.Sprintf("%04d %s %s", cp.Number, t.Format(form), safe(cp.Intent, maxIntent)))
+	return strings.TrimSpace(fmt.Sprintf("%04d %s %s", cp.Number, t.Format(form), safe(words(cp), maxIntent)))
+}
+
+func words(cp retake.Checkpoint) string {
+	switch {
+	case cp.Intent != "":
+		return cp.Intent
+	case cp.Trigger == retake.TriggerInit:
+		return "start"
+	case cp.Return != nil:
+		return "after " + string(cp.Return.Course)
+	}
+	return ""
 }
 
 // safe makes a part of a file name of foreign text, at most n bytes long. It may be

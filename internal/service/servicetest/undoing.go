@@ -195,6 +195,7 @@ func forkAndAdopt(t *testing.T, b *bench) {
 	if same.Recorded {
 		t.Errorf("a fork that was not touched differs from its first moment: %+v", same.Checkpoint.Changed)
 	}
+	b.reopen() // a fork outlives whoever made it
 	b.must(os.WriteFile(filepath.Join(dir, "src/feature.go"), []byte("package feature\n"), 0o644))
 	b.must(os.Remove(filepath.Join(dir, "docs/faq.md")))
 	b.restore("1")
