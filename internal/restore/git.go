@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/tree"
 )
 
 // heads tells where a repository stands, now and at the moment gone to. It reads
@@ -70,7 +71,7 @@ func shorten(id string) string {
 
 // small reads a short text of the repository; "" when there is none.
 func (p *planner) small(ctx context.Context, git retake.Entry, path string, limit int64) (string, error) {
-	e, err := find(ctx, p.Trees, git, path)
+	e, err := found(tree.Find(ctx, p.Trees, git, path))
 	if err != nil || e == nil || e.Kind != retake.KindFile || e.Size > limit {
 		return "", err
 	}

@@ -63,7 +63,8 @@ var errElsewhere = errors.New("the hold is on another file system")
 // Apply does a plan. After an error nothing was changed, or the journal tells how far
 // it came.
 func Apply(ctx context.Context, j Job) (Outcome, error) {
-	r := &run{Job: j, way: newWay(j.Root), made: map[string]uint64{}, ops: order(&j.Plan), touched: map[string]bool{}}
+	r := &run{Job: j, way: newWay(j.Root), made: map[string]uint64{}, ops: order(&j.Plan), touched: map[string]bool{}, planned: map[string]bool{}}
+	r.prepare()
 	defer r.way.close()
 	if err := r.begin(); err != nil {
 		return r.out, fmt.Errorf("begin journal: %w", err)
@@ -85,6 +86,18 @@ func Apply(ctx context.Context, j Job) (Outcome, error) {
 	return r.out, nil
 }
 
+// prepare looks at the ops once more. A file with several names is not dressed in its
+// place but replaced: one of the names may be somebody else's.
+func (r *run) prepare() {
+	for i := range r.ops {
+		o := &r.ops[i]
+		r.planned[o.path] = true
+		if s, ok := r.Stamp(o.path); ok && o.deed == dress && s.Nlink > 1 && o.step.Then.Kind == retake.KindFile {
+			o.deed = put
+		}
+	}
+}
+
 // run is one job at work.
 type run struct {
 	Job
@@ -94,6 +107,7 @@ type run struct {
 	parent  fsx.Dir // of the hold
 	journal *journal
 	made    map[string]uint64 // directories that we made, by path
+	planned map[string]bool   // the paths of the ops
 	touched map[string]bool   // directories in which names were changed
 	loose   map[string]uint32 // directories that were made writable, and their modes
 	done    int

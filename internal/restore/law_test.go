@@ -316,16 +316,20 @@ func TestUndoIsALadder(t *testing.T) {
 			if len(rungs) > 8 {
 				t.Fatalf("undo does not end:\n%s", strings.Join(rungs[len(rungs)-3:], "\n\n"))
 			}
-			_, err := b.apply(s, retake.PlanRequest{Course: retake.CourseUndo, Git: true})
+			res, err := b.apply(s, retake.PlanRequest{Course: retake.CourseUndo, Git: true})
 			if retake.IsKind(err, retake.NotFound) {
 				break
 			}
-			must(t, err)
+			if err != nil || len(res.Failed) > 0 {
+				t.Fatalf("undo: %v %v", res.Failed, err)
+			}
 			rungs = append(rungs, contents(t, b.root))
 		}
 		for _, want := range slices.Backward(rungs[:len(rungs)-1]) {
-			_, err := b.apply(s, retake.PlanRequest{Course: retake.CourseRedo, Git: true})
-			must(t, err)
+			res, err := b.apply(s, retake.PlanRequest{Course: retake.CourseRedo, Git: true})
+			if err != nil || len(res.Failed) > 0 {
+				t.Fatalf("redo: %v %v", res.Failed, err)
+			}
 			if got := contents(t, b.root); got != want {
 				t.Fatalf("redo\n--- want\n%s\n--- got\n%s", want, got)
 			}

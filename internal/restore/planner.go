@@ -57,7 +57,7 @@ func Make(ctx context.Context, r Request) (retake.Plan, error) {
 
 func newPlanner(r Request) *planner {
 	p := &planner{Request: r, compared: map[[2]retake.ObjectID]bool{}}
-	p.dirs = map[string]*retake.Entry{"": &p.Now}
+	p.dirs, p.now = map[string]*retake.Entry{"": &p.Now}, tree.NewFinder(r.Trees, r.Now)
 	p.nowGaps, p.wantGaps = newGaps(r.NowGaps, false), newGaps(r.WantGaps, true)
 	if p.Volatile == nil {
 		p.Volatile = func(string) bool { return false }
@@ -85,8 +85,9 @@ type planner struct {
 	nowGaps, wantGaps gaps
 	compared          map[[2]retake.ObjectID]bool
 	dirs              map[string]*retake.Entry // directories on the way, as they are now
-	uncaptured        []string                 // what would be in the way
-	stays             []string                 // what is there now and is in nobody's way
+	now               *tree.Finder
+	uncaptured        []string // what would be in the way
+	stays             []string // what is there now and is in nobody's way
 }
 
 // World is what a plan asks of the machine.

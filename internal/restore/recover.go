@@ -67,7 +67,7 @@ func (p *planner) findStaying(ctx context.Context) error {
 // mend decides about one path of the plan that was cut off. Where names cannot be
 // swapped, open says that this one may have been taken away and not given again.
 func (p *planner) mend(ctx context.Context, s retake.Step, finish, open bool) error {
-	now, err := find(ctx, p.Trees, p.Now, rootless(s.Path))
+	now, err := found(p.now.Find(ctx, rootless(s.Path)))
 	if err != nil {
 		return err
 	}

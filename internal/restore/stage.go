@@ -119,13 +119,9 @@ func (r *run) linkLive(group string, s retake.Step, name string) bool {
 	if r.Group == nil {
 		return false
 	}
-	planned := map[string]bool{}
-	for _, o := range r.ops {
-		planned[o.path] = true
-	}
 	for _, path := range r.Group(group) {
 		want, ok := r.Stamp(path)
-		if planned[path] || !ok || path == s.Path {
+		if r.planned[path] || !ok || path == s.Path {
 			continue
 		}
 		dir, last, err := r.way.parent(path)

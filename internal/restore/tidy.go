@@ -130,14 +130,14 @@ func (p *planner) addParents(ctx context.Context) error {
 	for _, s := range p.plan.Writes {
 		for dir, _ := split(s.Path); !have[dir]; dir, _ = split(dir) {
 			have[dir] = true
-			now, err := find(ctx, p.Trees, p.Now, dir)
+			now, err := found(p.now.Find(ctx, dir))
 			if err != nil {
 				return err
 			}
 			if isDir(now) {
 				continue
 			}
-			want, err := find(ctx, p.Trees, p.Want, dir)
+			want, err := found(tree.Find(ctx, p.Trees, p.Want, dir))
 			if err != nil {
 				return err
 			}
@@ -152,8 +152,8 @@ func (p *planner) addParents(ctx context.Context) error {
 	return nil
 }
 
-func find(ctx context.Context, t tree.Lister, root retake.Entry, path string) (*retake.Entry, error) {
-	e, err := tree.Find(ctx, t, root, path)
+// found makes a nil of what is not there.
+func found(e retake.Entry, err error) (*retake.Entry, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -191,7 +191,7 @@ func (p *planner) nameSides(ctx context.Context) error {
 		}
 		name := k.Side
 		for n := 2; ; n++ {
-			there, err := find(ctx, p.Trees, p.Now, name)
+			there, err := found(p.now.Find(ctx, name))
 			if err != nil {
 				return err
 			}

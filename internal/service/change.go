@@ -206,13 +206,13 @@ func (a *application) readBack(ctx context.Context, cp retake.Checkpoint) []reta
 			failed[f.Path] = true
 		}
 	}
-	root := retake.Entry{Kind: retake.KindDir, Object: cp.Tree}
+	trees := tree.NewFinder(st, retake.Entry{Kind: retake.KindDir, Object: cp.Tree})
 	var out []retake.Failure
 	for _, s := range a.plan.Writes {
 		if s.Then.Kind != retake.KindFile || failed[s.Path] {
 			continue
 		}
-		e, err := tree.Find(ctx, st, root, s.Path)
+		e, err := trees.Find(ctx, s.Path)
 		if err != nil || e.Kind != retake.KindFile || e.Object != s.Then.Object {
 			out = append(out, retake.Failure{Path: s.Path, Why: "changed right after it was written"})
 		}

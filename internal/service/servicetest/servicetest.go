@@ -48,6 +48,7 @@ func Run(t *testing.T, h Harness) {
 		"InARow":         inARow,
 	}
 	maps.Copy(all, goings)
+	maps.Copy(all, pains)
 	for name, f := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
