@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/retake-dev/retake"
@@ -23,6 +24,10 @@ type Stamps struct {
 	rows []row
 	at   bool // rows are of dir
 }
+
+// Freeze gives what the index knows now, for somebody who looks things up while captures
+// go on.
+func (x *Index) Freeze() *Index { return &Index{dirs: maps.Clone(x.dirs), dev: x.dev, seal: x.seal} }
 
 // Stamps answers what paths looked like to the capture that the index is of.
 func (x *Index) Stamps() *Stamps { return &Stamps{x: x} }

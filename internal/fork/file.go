@@ -12,8 +12,10 @@ import (
 	"github.com/retake-dev/retake/internal/fsx"
 )
 
-// source is what a live file looked like when its bytes were those of the entry.
+// source is a path, and what the live file there looked like when its bytes were those
+// of the entry.
 type source struct {
+	path  string
 	stamp Stamp
 	same  bool
 }
@@ -23,8 +25,9 @@ type source struct {
 func (g *grower) some(ctx context.Context, p *plot, files []retake.Entry) error {
 	from := make([]source, len(files))
 	for i := range files {
+		from[i].path = join(p.path, files[i].Name)
 		if p.live != nil && files[i].Kind == retake.KindFile && files[i].Size > 0 {
-			from[i].stamp, from[i].same = g.Same(join(p.path, files[i].Name), files[i])
+			from[i].stamp, from[i].same = g.Same(from[i].path, files[i])
 		}
 	}
 	for i := range files {
@@ -34,32 +37,31 @@ func (g *grower) some(ctx context.Context, p *plot, files []retake.Entry) error 
 		if g.stop.Load() {
 			return nil
 		}
-		path := join(p.path, files[i].Name)
-		if err := g.one(ctx, p, path, &files[i], from[i]); err != nil {
-			return told(path, err)
+		if err := g.one(ctx, p, &files[i], &from[i]); err != nil {
+			return told(from[i].path, err)
 		}
 		g.tick()
 	}
 	return nil
 }
 
-func (g *grower) one(ctx context.Context, p *plot, path string, e *retake.Entry, from source) error {
+func (g *grower) one(ctx context.Context, p *plot, e *retake.Entry, from *source) error {
 	switch e.Kind {
 	case retake.KindFile:
-		if g.linked(p, path, e) {
+		if g.linked(p, from.path, e) {
 			return nil
 		}
-		return g.file(ctx, p, path, e, from)
+		return g.file(ctx, p, e, from)
 	case retake.KindSymlink:
 		text, err := g.text(ctx, e)
 		if err == nil {
 			err = p.to.Symlink(text, e.Name)
 		}
-		return g.named(err, p, path, e)
+		return g.named(err, p, from.path, e)
 	case retake.KindFIFO:
-		return g.named(p.to.Special(e.Name, fsx.FIFO, fs.FileMode(e.Mode&0o777)), p, path, e)
+		return g.named(p.to.Special(e.Name, fsx.FIFO, fs.FileMode(e.Mode&0o777)), p, from.path, e)
 	case retake.KindSocket:
-		return g.named(p.to.Special(e.Name, fsx.Socket, fs.FileMode(e.Mode&0o777)), p, path, e)
+		return g.named(p.to.Special(e.Name, fsx.Socket, fs.FileMode(e.Mode&0o777)), p, from.path, e)
 	case retake.KindDir: // begin has those
 	}
 	return fmt.Errorf("unknown kind %q", e.Kind)
@@ -101,7 +103,7 @@ func length(want, have int64) error {
 }
 
 // file is made with its own mode: most need no other one after that.
-func (g *grower) file(ctx context.Context, p *plot, path string, e *retake.Entry, from source) error {
+func (g *grower) file(ctx context.Context, p *plot, e *retake.Entry, from *source) error {
 	f, err := p.to.Create(e.Name, fs.FileMode(e.Mode&0o777))
 	if err != nil {
 		return err
@@ -111,12 +113,12 @@ func (g *grower) file(ctx context.Context, p *plot, path string, e *retake.Entry
 		err = g.dress(e, f.Dress)
 	}
 	if err == nil && group(e) == "" { // a link that is to come changes what stat tells
-		err = g.wrote(path, f.Stat)
+		err = g.wrote(from.path, f.Stat)
 	}
 	return errors.Join(err, f.Close())
 }
 
-func (g *grower) fill(ctx context.Context, f fsx.File, live fsx.Dir, e *retake.Entry, from source) error {
+func (g *grower) fill(ctx context.Context, f fsx.File, live fsx.Dir, e *retake.Entry, from *source) error {
 	if e.Size == 0 {
 		return nil
 	}

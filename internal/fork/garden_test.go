@@ -2,7 +2,6 @@ package fork_test
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -336,24 +335,4 @@ func writeFile(t testing.TB, d fsx.Dir, name, data string) {
 	must(t, err)
 	_, err = io.Copy(struct{ io.Writer }{f}, bytes.NewReader([]byte(data)))
 	must(t, errors.Join(err, f.Close()))
-}
-
-// counts of what a tree holds, to hold reports against.
-func (g garden) counts() (files, dirs, filled int64, bytes int64) {
-	groups := map[string]bool{}
-	for _, p := range slices.SortedFunc(maps.Keys(g), cmp.Compare[string]) {
-		i := g[p]
-		if i.Kind == retake.KindDir {
-			dirs++
-			continue
-		}
-		files++
-		if i.Kind != retake.KindFile || i.Data == "" || i.Group != "" && groups[i.Group] {
-			continue
-		}
-		groups[i.Group] = true
-		filled++
-		bytes += int64(len(i.Data))
-	}
-	return files, dirs, filled, bytes
 }

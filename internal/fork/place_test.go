@@ -155,3 +155,22 @@ func wild() garden {
 	g["a"] = dir(0o555)
 	return g
 }
+
+// counts of what a tree holds, to hold reports against.
+func (g garden) counts() (files, dirs, filled int64, bytes int64) {
+	groups := map[string]bool{}
+	for _, i := range g {
+		if i.Kind == retake.KindDir {
+			dirs++
+			continue
+		}
+		files++
+		if i.Kind != retake.KindFile || i.Data == "" || i.Group != "" && groups[i.Group] {
+			continue
+		}
+		groups[i.Group] = true
+		filled++
+		bytes += int64(len(i.Data))
+	}
+	return files, dirs, filled, bytes
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -183,7 +184,10 @@ func copyAround(f fsx.File, src io.ReadSeeker, holes []retake.Hole) (int64, erro
 		return 0, err
 	}
 	at := int64(0)
-	for _, h := range append(holes, retake.Hole{Offset: size}) {
+	for _, h := range append(slices.Clone(holes), retake.Hole{Offset: size}) {
+		if h.Offset < at || h.Length < 0 || h.Offset+h.Length > size {
+			return at, fmt.Errorf("a hole of %d bytes at %d does not fit into %d", h.Length, h.Offset, size)
+		}
 		if h.Offset > at {
 			if _, err := src.Seek(at, io.SeekStart); err != nil {
 				return at, err

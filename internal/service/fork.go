@@ -120,6 +120,9 @@ func (g *growth) copy(ctx context.Context, st store.Store) (fork.Report, error) 
 		l := g.s.liveOf(g.ws.ID)
 		l.lock()
 		x, err := g.s.known(ctx, l, g.ws.ID)
+		if err == nil {
+			x = x.Freeze()
+		}
 		l.mu.Unlock()
 		if err == nil {
 			job.From, job.Number, job.Same = root, x.Number, sameIn(x)
