@@ -259,7 +259,11 @@ func TestCutAnywhere(t *testing.T) {
 		save(t, s, b.ws)
 		before := shape(t, b.root)
 		must(t, s.Close())
-		s = b.open(t, fsx.CrashAt(fsx.OS(), rapid.Int64Range(40, 400).Draw(t, "at"), nil))
+		seam := fsx.OS()
+		if rapid.Bool().Draw(t, "without swaps") {
+			seam = noSwap{seam}
+		}
+		s = b.open(t, fsx.CrashAt(seam, rapid.Int64Range(40, 400).Draw(t, "at"), nil))
 		_, err := b.apply(s, retake.PlanRequest{Course: retake.CourseRestore, Ref: "1", Git: true})
 		_ = s.Close() // it crashed
 		s = b.open(t, fsx.OS())
