@@ -30,6 +30,7 @@ type Plan struct {
 	Times     []Step      `json:"times"` // directories whose time alone is put back
 	Keeps     []Keep      `json:"keeps"`
 	Obstacles []Obstacle  `json:"obstacles"`
+	Holders   []Holder    `json:"holders"` // processes that hold what would be replaced
 	Effects   []Effect    `json:"effects"`
 	Bytes     int64       `json:"bytes"`  // to be written
 	Files     int64       `json:"files"`  // that are there now

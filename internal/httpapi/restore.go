@@ -71,7 +71,7 @@ func (a *api) returning() {
 func (a *api) plan(ctx context.Context, in *planInput) (retake.Plan, error) {
 	p, err := a.PlanRestore(ctx, in.Body.request(in.Workspace))
 	p.Writes, p.Deletes, p.Merges, p.Times = filled(p.Writes), filled(p.Deletes), filled(p.Merges), filled(p.Times)
-	p.Keeps, p.Obstacles, p.Effects = filled(p.Keeps), filled(p.Obstacles), filled(p.Effects)
+	p.Keeps, p.Obstacles, p.Holders, p.Effects = filled(p.Keeps), filled(p.Obstacles), filled(p.Holders), filled(p.Effects)
 	return p, err
 }
 

@@ -49,13 +49,28 @@ func (r *run) one(i int, o *op) error {
 		return fmt.Errorf("no deed %d", o.deed)
 	}
 	r.touched[where] = true
-	if err = do(); errors.Is(err, fs.ErrPermission) && r.loosen(dir, where) {
+	if err = do(); errors.Is(err, fs.ErrPermission) && r.loosenFor(dir, where, o) {
 		err = do()
 	}
 	if err == nil {
 		r.count(o)
+	} else if o.deed == put {
+		staged := strconv.Itoa(i)
+		_ = r.hold.Rename(staged, r.hold, staged+unused) // to be removed at the end
 	}
 	return err
+}
+
+// loosenFor makes writable what stands against an op by its mode alone: the directory of
+// its name, and a directory that is moved away itself.
+func (r *run) loosenFor(dir fsx.Dir, where string, o *op) bool {
+	done := r.loosen(dir, where)
+	if isDir(o.step.Now) {
+		if d, err := r.way.dir(o.path); err == nil && r.known(d, o.path) == nil {
+			done = r.loosen(d, o.path) || done
+		}
+	}
+	return done
 }
 
 func (r *run) count(o *op) {
@@ -95,7 +110,13 @@ func (r *run) known(d fsx.Dir, path string) error {
 		}
 		return nil
 	}
-	if want, ok := r.Stamp(path); !ok || want.Ino != r.Number(i) {
+	ino, ok := r.dirs[path]
+	if !ok {
+		want, _ := r.Stamp(path)
+		ino = want.Ino
+		r.dirs[path] = ino
+	}
+	if ino == 0 || ino != r.Number(i) {
 		return errMoved
 	}
 	return nil
@@ -148,11 +169,9 @@ func (r *run) put(dir fsx.Dir, name string, i int, o *op) error {
 		err = r.replace(dir, name, staged, o)
 	}
 	if err != nil {
-		if _, lerr := r.hold.Lstat(staged); lerr == nil {
-			_ = r.hold.Rename(staged, r.hold, staged+unused) // to be removed at the end
-		}
 		return err
 	}
+	delete(r.loose, o.path)
 	if isDir(o.step.Then) {
 		r.made[o.path] = mine.Ino
 	}
@@ -281,7 +300,11 @@ func (r *run) vacate(dir fsx.Dir, name string, o *op) error {
 		return err
 	}
 	r.way.forget(o.path)
-	return dir.RemoveDir(name)
+	if err := dir.RemoveDir(name); err != nil {
+		return err
+	}
+	delete(r.loose, o.path)
+	return nil
 }
 
 // dressDirs gives directories what they wear, those below first. A directory in which

@@ -24,10 +24,8 @@ func (p *planner) settle(ctx context.Context, path string, s sides, kin map[stri
 		return p.step(ctx, path, s.now, timed(s), kin)
 	}
 	unchanged, err := p.same(ctx, s.base, s.want)
-	if err != nil || unchanged { // nothing is asked of it
-		if s.now != nil {
-			p.stays = append(p.stays, path)
-		}
+	if err != nil || unchanged {
+		p.notAsked(path, s, kin)
 		return err
 	}
 	there, err := p.same(ctx, s.now, s.want)
@@ -41,6 +39,16 @@ func (p *planner) settle(ctx context.Context, path string, s sides, kin map[stri
 		return nil
 	}
 	return p.both(ctx, path, s, kin)
+}
+
+// notAsked notes a path that somebody changed and of which nothing is asked.
+func (p *planner) notAsked(path string, s sides, kin map[string]string) {
+	if s.now != nil {
+		p.stays = append(p.stays, path)
+	}
+	if u := kin[path]; u != "" {
+		p.movedUnits[u] = true
+	}
 }
 
 // spare leaves what programs write all the time.
@@ -216,6 +224,11 @@ func (p *planner) alike(ctx context.Context, a, b *retake.Entry) (bool, error) {
 		return a == b, nil
 	}
 	same, err := p.sameBytes(ctx, a, b)
+	if p.Plain && a.Kind == b.Kind { // who is not root could not give it its owner
+		owned := *b
+		owned.UID, owned.GID = a.UID, a.GID
+		b = &owned
+	}
 	return same && sameDress(a, b), err
 }
 

@@ -10,6 +10,18 @@ import (
 	"github.com/retake-dev/retake/internal/tree"
 )
 
+// InRepository reports whether a path lies in a repository; the repository itself does
+// not.
+func InRepository(path string) bool {
+	dir, _ := split(path)
+	for name := range strings.SplitSeq(dir, "/") {
+		if name == gitDir {
+			return true
+		}
+	}
+	return false
+}
+
 // heads tells where a repository stands, now and at the moment gone to. It reads
 // files and runs nothing.
 func (p *planner) heads(ctx context.Context, s sides) (string, error) {

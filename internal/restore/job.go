@@ -30,9 +30,9 @@ type Job struct {
 	Root     fsx.Dir
 	Trees    store.Trees
 	Stamp    func(path string) (Stamp, bool)
-	Number   func(fsx.Info) uint64 // the inode number as stamps have it
-	Group    func(group string) []string
-	Holds    []func() (fsx.Dir, error) // directories in which a hold may be made, the best first
+	Number   func(fsx.Info) uint64       // the inode number as stamps have it
+	Group    func(group string) []Member // files that are there and have several names
+	Holds    []func() (fsx.Dir, error)   // directories in which a hold may be made, the best first
 	Journals fsx.Dir
 	Journal  string // the name of the journal there
 	Header   Header
@@ -41,6 +41,12 @@ type Job struct {
 	Clock    clock.Clock
 	Fence    bool // the kernel holds us to the workspace as well
 	Progress func(done, total int)
+}
+
+// Member is one name of a file with several.
+type Member struct {
+	Path  string
+	Entry retake.Entry
 }
 
 // Outcome is what was done.
@@ -63,7 +69,7 @@ var errElsewhere = errors.New("the hold is on another file system")
 // Apply does a plan. After an error nothing was changed, or the journal tells how far
 // it came.
 func Apply(ctx context.Context, j Job) (Outcome, error) {
-	r := &run{Job: j, way: newWay(j.Root), made: map[string]uint64{}, ops: order(&j.Plan), touched: map[string]bool{}, planned: map[string]bool{}}
+	r := &run{Job: j, way: newWay(j.Root), made: map[string]uint64{}, dirs: map[string]uint64{}, ops: order(&j.Plan), touched: map[string]bool{}, planned: map[string]bool{}}
 	r.prepare()
 	defer r.way.close()
 	if err := r.begin(); err != nil {
@@ -95,6 +101,9 @@ func (r *run) prepare() {
 		if s, ok := r.Stamp(o.path); ok && o.deed == dress && s.Nlink > 1 && o.step.Then.Kind == retake.KindFile {
 			o.deed = put
 		}
+		if o.deed == put {
+			r.puts++
+		}
 	}
 }
 
@@ -107,6 +116,8 @@ type run struct {
 	parent  fsx.Dir // of the hold
 	journal *journal
 	made    map[string]uint64 // directories that we made, by path
+	dirs    map[string]uint64 // directories that were there, by path; 0: not known
+	puts    int               // ops that bring something
 	planned map[string]bool   // the paths of the ops
 	touched map[string]bool   // directories in which names were changed
 	loose   map[string]uint32 // directories that were made writable, and their modes
@@ -129,7 +140,7 @@ func (r *run) begin() error {
 // finish or to unwind.
 func (r *run) stop(err error) error {
 	if r.done > 0 || r.out.Written+r.out.Deleted+r.out.Merged > 0 {
-		return errors.Join(&CutError{Done: r.done, Total: len(r.ops), Err: err}, r.journal.close())
+		return errors.Join(&CutError{Done: r.done, Total: len(r.ops), Err: err}, r.journal.close(), r.hold.Close(), r.parent.Close())
 	}
 	r.dropHold()
 	if r.Resumes {
@@ -168,11 +179,16 @@ func (r *run) openHold(open func() (fsx.Dir, error)) error {
 	if err != nil {
 		return closing(err, at)
 	}
-	r.parent = at
-	if r.hold, err = at.OpenDir(r.ID); err != nil {
+	hold, err := at.OpenDir(r.ID)
+	if err != nil {
+		return closing(err, at)
+	}
+	r.parent, r.hold = at, hold
+	if err := r.writeList(); err != nil {
+		r.dropHold()
 		return err
 	}
-	return r.writeList()
+	return nil
 }
 
 // dropHold removes a hold in which nothing but our own new files are.

@@ -118,17 +118,18 @@ func Pending(dir fsx.Dir, name string) (*Cut, error) {
 	defer f.Close() //nolint:errcheck // only read
 	r := bufio.NewReaderSize(f, 64<<10)
 	var c Cut
-	if err := readLine(r, &c.Header); err != nil {
-		return nil, fmt.Errorf("read journal: %w", err)
-	}
-	if err := readLine(r, &c.Plan); err != nil {
-		return nil, fmt.Errorf("read journal: %w", err)
+	if err := errors.Join(readLine(r, &c.Header), readLine(r, &c.Plan)); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrJournal, err)
 	}
 	marks, err := io.ReadAll(r)
 	c.Done = min(bytes.Count(marks, []byte{dot}), c.Total)
 	c.Split = bytes.IndexByte(marks, cross) >= 0
 	return &c, err
 }
+
+// ErrJournal is a journal that cannot be read. It was durable before anything was
+// changed, so this is damage, not a cut.
+var ErrJournal = errors.New("the journal is damaged")
 
 func readLine(r *bufio.Reader, v any) error {
 	line, err := r.ReadBytes('\n')

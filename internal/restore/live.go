@@ -26,19 +26,14 @@ const livePrefix = "live:"
 
 // NewLive lays changes over the stored tree at base, and answers the root of the
 // whole. self is the root as it is now.
-func NewLive(stored store.Trees, root fsx.Dir, base, self retake.Entry, changes []retake.Change) (*Live, retake.Entry) {
+func NewLive(stored store.Trees, root fsx.Dir, base, self retake.Entry, changes []retake.Change, gaps []retake.Gap) (*Live, retake.Entry) {
 	l := &Live{stored: stored, root: root, changed: map[string]map[string]*retake.Entry{}, moved: map[string]bool{}, under: map[string]retake.ObjectID{"": base.Object}}
 	for _, c := range changes {
-		dir, name := split(c.Path)
-		if l.changed[dir] == nil {
-			l.changed[dir] = map[string]*retake.Entry{}
-		}
-		l.changed[dir][name] = l.address(c)
-		for at := dir; !l.moved[at]; at, _ = split(at) {
-			l.moved[at] = true
-			if at == "" {
-				break
-			}
+		l.lay(c.Path, l.address(c))
+	}
+	for _, g := range gaps { // no capture of now would hold it, whatever the last one did
+		if path := strings.TrimSuffix(g.Path, "/"); !g.Reason.Held() && path != "" {
+			l.lay(path, nil)
 		}
 	}
 	self.Object, self.Sum = base.Object, base.Sum
@@ -46,6 +41,21 @@ func NewLive(stored store.Trees, root fsx.Dir, base, self retake.Entry, changes 
 		self.Object = livePrefix
 	}
 	return l, self
+}
+
+// lay puts what is there now over the stored tree.
+func (l *Live) lay(path string, e *retake.Entry) {
+	dir, name := split(path)
+	if l.changed[dir] == nil {
+		l.changed[dir] = map[string]*retake.Entry{}
+	}
+	l.changed[dir][name] = e
+	for at := dir; !l.moved[at]; at, _ = split(at) {
+		l.moved[at] = true
+		if at == "" {
+			break
+		}
+	}
 }
 
 // address gives what is there now an address of its own, unless its bytes are known.

@@ -187,6 +187,7 @@ func (p *planner) askHeld(held []Held, steps []retake.Step) {
 	texts, paths := map[string][]string{}, map[string][]string{}
 	for _, h := range held {
 		s := steps[h.File]
+		p.plan.Holders = append(p.plan.Holders, retake.Holder{PID: h.PID, Command: h.Command, Path: s.Path})
 		if s.What == retake.Timed || s.What == retake.Moded {
 			continue
 		}

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/retake-dev/retake"
@@ -56,7 +57,7 @@ func Make(ctx context.Context, r Request) (retake.Plan, error) {
 }
 
 func newPlanner(r Request) *planner {
-	p := &planner{Request: r, compared: map[[2]retake.ObjectID]bool{}}
+	p := &planner{Request: r, compared: map[[2]retake.ObjectID]bool{}, movedUnits: map[string]bool{}}
 	p.dirs, p.now = map[string]*retake.Entry{"": &p.Now}, tree.NewFinder(r.Trees, r.Now)
 	p.nowGaps, p.wantGaps = newGaps(r.NowGaps, false), newGaps(r.WantGaps, true)
 	if p.Volatile == nil {
@@ -64,7 +65,7 @@ func newPlanner(r Request) *planner {
 	}
 	p.plan = retake.Plan{
 		Course: r.Course, Target: r.Target, Paths: r.Paths, Files: r.Files, Writes: []retake.Step{}, Deletes: []retake.Step{},
-		Merges: []retake.Step{}, Times: []retake.Step{}, Keeps: []retake.Keep{}, Obstacles: []retake.Obstacle{}, Effects: []retake.Effect{},
+		Merges: []retake.Step{}, Times: []retake.Step{}, Keeps: []retake.Keep{}, Obstacles: []retake.Obstacle{}, Holders: []retake.Holder{}, Effects: []retake.Effect{},
 	}
 	return p
 }
@@ -86,8 +87,9 @@ type planner struct {
 	compared          map[[2]retake.ObjectID]bool
 	dirs              map[string]*retake.Entry // directories on the way, as they are now
 	now               *tree.Finder
-	uncaptured        []string // what would be in the way
-	stays             []string // what is there now and is in nobody's way
+	uncaptured        []string        // what would be in the way
+	movedUnits        map[string]bool // databases of which a file changed that nobody asks about
+	stays             []string        // what is there now and is in nobody's way
 }
 
 // World is what a plan asks of the machine.
@@ -110,26 +112,14 @@ func (p *planner) visit(ctx context.Context, path string, s sides, kin map[strin
 		p.dirs[path] = s.now
 	}
 	if !p.chosen(path, kin) {
-		return !p.shut(path, s), nil
-	}
-	switch {
-	case s.now == nil && s.want != nil && p.nowGaps.holds(path):
-		p.keep(path, s, retake.KeepUncaptured, p.nowGaps.why(path))
-		p.uncaptured = append(p.uncaptured, path)
-		return false, nil
-	case s.now != nil && s.want == nil && p.wantGaps.holds(path):
-		p.keep(path, s, retake.KeepUnheld, p.wantGaps.why(path))
-		return false, nil
-	case p.keepsGit(path, s):
-		detail, err := p.heads(ctx, s)
-		if err == nil {
-			p.keep(path, s, retake.KeepGit, detail)
+		shut := p.shut(path, s)
+		if shut && p.leadsBelow(path) {
+			p.keep(path, s, retake.KeepOccupied, "is in the way")
 		}
-		return false, err
+		return !shut, nil
 	}
-	if isDir(s.base) && isDir(s.want) && s.now == nil { // the directory went meanwhile
-		p.keep(path, s, retake.KeepChanged, "is gone since")
-		return false, nil
+	if kept, err := p.keptWhole(ctx, path, s); kept || err != nil {
+		return false, err
 	}
 	if err := p.settle(ctx, path, s, kin); err != nil {
 		return false, err
@@ -137,9 +127,38 @@ func (p *planner) visit(ctx context.Context, path string, s sides, kin map[strin
 	return !p.shut(path, s), nil
 }
 
+// keptWhole leaves a path with all that lies below it.
+func (p *planner) keptWhole(ctx context.Context, path string, s sides) (bool, error) {
+	switch {
+	case s.now == nil && s.want != nil && p.nowGaps.holds(path):
+		p.keep(path, s, retake.KeepUncaptured, p.nowGaps.why(path))
+		p.uncaptured = append(p.uncaptured, path)
+	case s.now != nil && s.want == nil && p.wantGaps.holds(path):
+		p.keep(path, s, retake.KeepUnheld, p.wantGaps.why(path))
+	case p.keepsGit(path, s):
+		detail, err := p.heads(ctx, s)
+		if err != nil {
+			return false, err
+		}
+		p.keep(path, s, retake.KeepGit, detail)
+	case isDir(s.base) && isDir(s.want) && s.now == nil && s.base.Object != s.want.Object: // it went meanwhile
+		p.keep(path, s, retake.KeepChanged, "is gone since")
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
 // chosen reports whether a path is asked for. With a database come its companions.
 func (p *planner) chosen(path string, kin map[string]string) bool {
-	return tree.Match(p.Paths, path) || kin[path] != "" && tree.Match(p.Paths, kin[path])
+	if tree.Match(p.Paths, path) {
+		return true
+	}
+	unit := kin[path]
+	if unit == "" {
+		return false
+	}
+	return tree.Match(p.Paths, unit) || slices.ContainsFunc(companions, func(c string) bool { return tree.Match(p.Paths, unit+c) })
 }
 
 // shut reports whether nothing below can be reached: something that stays is not a
@@ -178,6 +197,16 @@ func (p *planner) keepsGit(path string, s sides) bool {
 func (p *planner) named(path string) bool {
 	for _, q := range p.Paths {
 		if q = strings.Trim(q, "/"); q == path || strings.HasPrefix(q, path+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// leadsBelow reports whether a path of the request may lie below this one.
+func (p *planner) leadsBelow(path string) bool {
+	for _, q := range p.Paths {
+		if q = strings.Trim(q, "/"); strings.HasPrefix(q, path+"/") || strings.ContainsAny(q, "*?") {
 			return true
 		}
 	}

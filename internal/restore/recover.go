@@ -36,6 +36,10 @@ func Mend(ctx context.Context, r Request, cut *Cut) (retake.Plan, error) {
 	if err := p.findStaying(ctx); err != nil {
 		return p.plan, err
 	}
+	if err := p.findCompanions(ctx); err != nil {
+		return p.plan, err
+	}
+	p.keepUnits()
 	p.keepOccupied()
 	return p.plan, p.close(ctx)
 }
@@ -58,6 +62,31 @@ func (p *planner) findStaying(ctx context.Context) error {
 		for _, e := range entries {
 			if path := join(s.Path, e.Name); !going[path] {
 				p.stays = append(p.stays, path)
+			}
+		}
+	}
+	return nil
+}
+
+// findCompanions leaves databases that got a companion since: it belongs to the bytes
+// that are there now.
+func (p *planner) findCompanions(ctx context.Context) error {
+	known := map[string]bool{}
+	steps := slices.Concat(p.plan.Writes, p.plan.Deletes)
+	for _, s := range steps {
+		known[s.Path] = true
+	}
+	for i, s := range p.plan.Writes {
+		if s.Now == nil || s.Now.Kind != retake.KindFile || s.What != retake.Edited {
+			continue
+		}
+		for _, c := range companions {
+			e, err := found(p.now.Find(ctx, s.Path+c))
+			if err != nil {
+				return err
+			}
+			if e != nil && !known[s.Path+c] {
+				p.plan.Writes[i].Unit, p.movedUnits[s.Path] = s.Path, true
 			}
 		}
 	}

@@ -21,7 +21,6 @@ import (
 // or the disk cannot take it, nothing was changed yet.
 func (r *run) stage(ctx context.Context) error {
 	staged := map[string]int{} // group of links to the op that has its first name
-	files := 0
 	for i, o := range r.ops {
 		if o.deed != put {
 			continue
@@ -32,9 +31,8 @@ func (r *run) stage(ctx context.Context) error {
 		if err := r.stageOne(ctx, i, o.step, staged); err != nil {
 			return fmt.Errorf("prepare %q: %w", o.path, err)
 		}
-		files++
 	}
-	if files > fewDirs {
+	if r.puts > fewDirs {
 		if err := r.hold.SyncFS(); err != nil && !errors.Is(err, fsx.ErrUntraced) && !errors.Is(err, errors.ErrUnsupported) {
 			return err
 		}
@@ -92,7 +90,7 @@ func (r *run) stageFile(ctx context.Context, name string, s retake.Step, staged 
 	if first, ok := staged[group]; ok && group != "" {
 		return r.hold.Link(strconv.Itoa(first), r.hold, name)
 	}
-	if group != "" && r.linkLive(group, s, name) {
+	if group != "" && s.Merge == nil && r.linkLive(group, s, name) {
 		staged[group] = i
 		return nil
 	}
@@ -103,13 +101,17 @@ func (r *run) stageFile(ctx context.Context, name string, s retake.Step, staged 
 	if err := r.fill(ctx, f, s); err != nil {
 		return closing(err, f)
 	}
-	if err := r.dressing(s.Then, f.Dress); err != nil {
+	then := *s.Then
+	if s.Merge != nil {
+		then.ModTime = r.Clock.Now().UnixNano()
+	}
+	if err := r.dressing(&then, f.Dress); err != nil {
 		return closing(err, f)
 	}
 	if group != "" {
 		staged[group] = i
 	}
-	if len(r.ops) <= fewDirs {
+	if r.puts <= fewDirs {
 		err = f.Sync()
 	}
 	return closing(err, f)
@@ -120,12 +122,12 @@ func (r *run) linkLive(group string, s retake.Step, name string) bool {
 	if r.Group == nil {
 		return false
 	}
-	for _, path := range r.Group(group) {
-		want, ok := r.Stamp(path)
-		if r.planned[path] || !ok || path == s.Path {
+	for _, m := range r.Group(group) {
+		want, ok := r.Stamp(m.Path)
+		if r.planned[m.Path] || !ok || m.Path == s.Path || m.Entry.Object != s.Then.Object || m.Entry.ModTime != s.Then.ModTime || !sameDress(&m.Entry, s.Then) {
 			continue
 		}
-		dir, last, err := r.way.parent(path)
+		dir, last, err := r.way.parent(m.Path)
 		if err != nil || dir.Link(last, r.hold, name) != nil {
 			continue
 		}
@@ -220,9 +222,6 @@ func (r *run) dressing(e *retake.Entry, give func(fsx.Dressing) error) error {
 	d := fsx.Dressing{Owner: true, UID: e.UID, GID: e.GID, Mode: e.Mode, Mtime: e.ModTime, Xattrs: extra(e).Xattrs}
 	if d.Xattrs == nil {
 		d.Xattrs = map[string][]byte{}
-	}
-	if d.Mtime == 0 {
-		d.Mtime = r.Clock.Now().UnixNano()
 	}
 	err := give(d)
 	if errors.Is(err, fs.ErrPermission) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/tree"
@@ -74,6 +75,11 @@ func (p *planner) keepUnits() {
 			}
 		}
 	}
+	for unit := range p.movedUnits {
+		if _, known := stays[unit]; !known {
+			stays[unit] = retake.KeepChanged
+		}
+	}
 	drop := func(s retake.Step) bool {
 		why, ok := stays[s.Unit]
 		if s.Unit == "" || !ok {
@@ -113,6 +119,34 @@ func (p *planner) keepOccupied() {
 	}
 	p.plan.Deletes = slices.DeleteFunc(p.plan.Deletes, occupied)
 	p.plan.Writes = slices.DeleteFunc(p.plan.Writes, occupied)
+	p.keepRepositories()
+}
+
+// keepRepositories leaves the repository of a directory that should go and stays after
+// all.
+func (p *planner) keepRepositories() {
+	if p.Git {
+		return
+	}
+	kept := map[string]bool{}
+	for _, k := range p.plan.Keeps {
+		if repo := join(strings.TrimSuffix(k.Path, "/"), gitDir); k.Why == retake.KeepOccupied && !p.named(repo) {
+			kept[repo] = true
+		}
+	}
+	told := map[string]bool{}
+	p.plan.Deletes = slices.DeleteFunc(p.plan.Deletes, func(s retake.Step) bool {
+		for at := s.Path; at != ""; at, _ = split(at) {
+			if kept[at] {
+				told[at] = true
+				return true
+			}
+		}
+		return false
+	})
+	for _, repo := range sortedKeys(told) {
+		p.plan.Keeps = append(p.plan.Keeps, retake.Keep{Path: repo + "/", Why: retake.KeepGit, Detail: "its directory stays"})
+	}
 }
 
 // addParents brings the directories that a chosen path needs.
@@ -181,14 +215,32 @@ func comparePaths(a, b string) int {
 	}
 }
 
+// maxName is how long a name may be everywhere; room is left for a counter.
+const maxName = 255 - len("-99")
+
+// fitting puts a suffix to the last name of a path, and cuts the name where both do not
+// fit.
+func fitting(path, suffix string) string {
+	dir, name := split(path)
+	for len(name)+len(suffix) > maxName {
+		_, size := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-size]
+	}
+	return join(dir, name+suffix)
+}
+
 // nameSides gives side copies names that are free.
 func (p *planner) nameSides(ctx context.Context) error {
 	taken := map[string]bool{}
+	for _, s := range p.plan.Writes {
+		taken[s.Path] = true
+	}
 	for i := range p.plan.Keeps {
 		k := &p.plan.Keeps[i]
 		if k.Side == "" {
 			continue
 		}
+		k.Side = fitting(k.Path, p.Side)
 		name := k.Side
 		for n := 2; ; n++ {
 			there, err := found(p.now.Find(ctx, name))

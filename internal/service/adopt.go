@@ -12,7 +12,14 @@ func (s *Service) prepareAdopt(ctx context.Context, req retake.PlanRequest) erro
 	if req.Course != retake.CourseAdopt {
 		return nil
 	}
-	_, err := s.Save(ctx, retake.SaveRequest{Workspace: req.Fork, Intent: "before it is adopted", IfChanged: true})
+	fork, err := s.row(ctx, req.Fork)
+	if err != nil {
+		return fault("no such fork", unchanged, err)
+	}
+	if !s.stillThere(fork) { // its last moment is there all the same
+		return nil
+	}
+	_, err = s.Save(ctx, retake.SaveRequest{Workspace: req.Fork, Intent: "before it is adopted", IfChanged: true})
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/catalog"
@@ -53,11 +54,12 @@ type application struct {
 	j      journey
 	safety retake.Checkpoint
 	plan   retake.Plan
+	held   []retake.Holder
 	warn   []retake.Warning
 }
 
 func (a *application) run(ctx context.Context) (retake.RestoreResult, error) {
-	j, shown, v, err := a.s.planNow(ctx, a.l, a.ws, a.root, a.req.PlanRequest)
+	j, shown, v, err := a.s.planNow(ctx, a.l, a.ws, a.root, a.req.PlanRequest, a.justShown())
 	if err != nil {
 		return retake.RestoreResult{}, err
 	}
@@ -67,9 +69,9 @@ func (a *application) run(ctx context.Context) (retake.RestoreResult, error) {
 	if err := consented(shown, a.req.Accept); err != nil {
 		return retake.RestoreResult{}, err
 	}
-	a.j = j
+	a.j, a.held = j, shown.Holders
 	if idle(&shown) {
-		return a.nothing(ctx, v.tip)
+		return a.nothing(ctx, v)
 	}
 	if err := a.secure(ctx, v.still); err != nil {
 		return retake.RestoreResult{}, err
@@ -83,6 +85,17 @@ func (a *application) run(ctx context.Context) (retake.RestoreResult, error) {
 	}
 	return a.tell(ctx, out)
 }
+
+// justShown is the plan that was shown a moment ago: who holds files is not asked twice.
+func (a *application) justShown() *retake.Plan {
+	p := a.l.shown
+	if p == nil || !sameDigest(p.Digest, a.req.Digest) || a.s.p.Clock.Now().Sub(a.l.shownAt) > shownFresh {
+		return nil
+	}
+	return p
+}
+
+const shownFresh = 5 * time.Second
 
 // idle reports whether a plan would do nothing.
 func idle(p *retake.Plan) bool {
@@ -98,8 +111,11 @@ func idle(p *retake.Plan) bool {
 }
 
 // nothing answers for a plan without a step: no moment is added.
-func (a *application) nothing(ctx context.Context, tip retake.Checkpoint) (retake.RestoreResult, error) {
-	res := retake.RestoreResult{Checkpoint: tip, Safety: tip, Failed: []retake.Failure{}, Warnings: []retake.Warning{}}
+func (a *application) nothing(ctx context.Context, v view) (retake.RestoreResult, error) {
+	res := retake.RestoreResult{Checkpoint: v.tip, Failed: []retake.Failure{}, Warnings: []retake.Warning{}}
+	if v.still { // else what is there is in no moment, and stays as it is
+		res.Safety = v.tip
+	}
 	if a.j.target != nil {
 		res.Target = *a.j.target
 	}

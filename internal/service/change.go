@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/fsx"
@@ -71,11 +72,11 @@ func (a *application) progress() func(done, total int) {
 
 // groups finds the names of hard links as the safety checkpoint has them. It goes
 // through the whole tree, and only when it must.
-func (a *application) groups(ctx context.Context) func(string) []string {
-	var known map[string][]string
-	return func(group string) []string {
+func (a *application) groups(ctx context.Context) func(string) []restore.Member {
+	var known map[string][]restore.Member
+	return func(group string) []restore.Member {
 		if known == nil {
-			known = map[string][]string{}
+			known = map[string][]restore.Member{}
 			st, err := a.s.store(ctx)
 			if err != nil {
 				return nil
@@ -83,7 +84,7 @@ func (a *application) groups(ctx context.Context) func(string) []string {
 			root := retake.Entry{Kind: retake.KindDir, Object: a.safety.Tree}
 			_ = tree.Walk(ctx, st, root, func(path string, e retake.Entry) error { // what is not found is copied
 				if e.Extra != nil && e.Extra.Group != "" {
-					known[e.Extra.Group] = append(known[e.Extra.Group], path)
+					known[e.Extra.Group] = append(known[e.Extra.Group], restore.Member{Path: path, Entry: e})
 				}
 				return nil
 			})
@@ -155,27 +156,22 @@ func (a *application) tell(ctx context.Context, out restore.Outcome) (retake.Res
 	if err := a.s.endReturn(a.ws.ID); err != nil {
 		a.warn = append(a.warn, retake.Warning{Code: "journal", Text: "all is done, but the journal stays: " + err.Error()})
 	}
-	res.Holders = a.stillHeld(ctx, out.Displaced)
+	res.Holders = a.stillHeld(out.Displaced)
 	a.s.clearHolds(a.holdBeside, a.markerInside)
 	res.Warnings = append([]retake.Warning{}, a.warn...)
 	return res, nil
 }
 
-// stillHeld names the processes that still have open what was replaced or deleted.
-func (a *application) stillHeld(ctx context.Context, gone []restore.Displaced) []retake.Holder {
-	files := make([]fsx.Info, len(gone))
-	for i, d := range gone {
-		files[i] = d.Info
+// stillHeld names the processes that had open what was replaced or deleted.
+func (a *application) stillHeld(gone []restore.Displaced) []retake.Holder {
+	if len(a.held) == 0 {
+		return nil
 	}
-	held, err := a.s.holders(ctx, files)
-	if err != nil || len(files) == 0 {
-		return nil // only to tell people
+	paths := map[string]bool{}
+	for _, d := range gone {
+		paths[d.Path] = true
 	}
-	var out []retake.Holder
-	for _, h := range held {
-		out = append(out, retake.Holder{PID: h.PID, Command: h.Command, Path: gone[h.File].Path})
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(a.held), func(h retake.Holder) bool { return !paths[h.Path] })
 }
 
 // returned is what the new checkpoint says of itself. A restore that was cut off and

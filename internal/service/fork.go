@@ -26,6 +26,9 @@ func (s *Service) Fork(ctx context.Context, req retake.ForkRequest) (retake.Fork
 	if err != nil {
 		return retake.ForkResult{}, fault("no such workspace", unchanged, err)
 	}
+	if err := s.outside(req, ws); err != nil {
+		return retake.ForkResult{}, err
+	}
 	path, to, made, err := s.groundFor(req.Dir)
 	if err != nil {
 		return retake.ForkResult{}, err
@@ -37,6 +40,27 @@ func (s *Service) Fork(ctx context.Context, req retake.ForkRequest) (retake.Fork
 		return res, errors.Join(fault("not forked", unchanged, err), s.clear(path, to, made))
 	}
 	return res, nil
+}
+
+// outside refuses a place in the workspace itself: its moments would hold the fork, and
+// going back would delete it.
+func (s *Service) outside(req retake.ForkRequest, ws retake.Workspace) error {
+	dir, err := realPath(filepath.Dir(req.Dir))
+	if err != nil {
+		return fault("no such directory", unchanged, err)
+	}
+	root, err := realPath(ws.Root)
+	if err != nil {
+		return nil // it is gone: nothing can lie in it
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if at == root || at == s.p.Data && !req.Throwaway {
+			return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%s lies in %s", req.Dir, at), Safe: unchanged, Hint: "put the fork beside it: retake fork REF DIR"}
+		}
+		if at == filepath.Dir(at) {
+			return nil
+		}
+	}
 }
 
 // groundFor opens the directory that a fork goes to, and makes it when it is not there.

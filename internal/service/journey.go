@@ -1,9 +1,11 @@
 package service
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/retake-dev/retake"
@@ -39,7 +41,7 @@ type view struct {
 }
 
 // travel resolves a request.
-func (s *Service) travel(ctx context.Context, ws retake.Workspace, req retake.PlanRequest, v view) (journey, error) {
+func (s *Service) travel(ctx context.Context, ws retake.Workspace, req retake.PlanRequest, v view, passed map[retake.CheckpointID]bool) (journey, error) {
 	j := journey{req: req}
 	cut, err := s.cutOff(ws.ID)
 	if err != nil {
@@ -59,9 +61,9 @@ func (s *Service) travel(ctx context.Context, ws retake.Workspace, req retake.Pl
 	case retake.CourseRestore:
 		return s.toMoment(ctx, j)
 	case retake.CourseUndo:
-		return s.undoing(ctx, j, v)
+		return s.undoing(ctx, j, v, passed)
 	case retake.CourseRedo:
-		return s.redoing(ctx, j)
+		return s.redoing(ctx, j, passed)
 	case retake.CourseAdopt:
 		return s.adopting(ctx, ws, j)
 	default:
@@ -156,9 +158,20 @@ func (s *Service) seen(ctx context.Context, l *live, ws retake.Workspace, root f
 			v.loose[c.Path] = true
 		}
 	}
-	v.trees, v.root = restore.NewLive(st, root, files, self, changes)
-	v.still = len(changes) == 0 && self.Mode == files.Mode && self.UID == files.UID && self.GID == files.GID && self.ModTime == files.ModTime
+	v.trees, v.root = restore.NewLive(st, root, files, self, changes, cov.Gaps)
+	v.still = len(changes) == 0 && self.Mode == files.Mode && self.UID == files.UID && self.GID == files.GID && self.ModTime == files.ModTime && sameAttributes(self, files)
 	return v, nil
+}
+
+func sameAttributes(a, b retake.Entry) bool {
+	var x, y map[string][]byte
+	if a.Extra != nil {
+		x = a.Extra.Xattrs
+	}
+	if b.Extra != nil {
+		y = b.Extra.Xattrs
+	}
+	return maps.EqualFunc(x, y, bytes.Equal)
 }
 
 // saved is the workspace as a checkpoint of this moment holds it. The root is as it is.

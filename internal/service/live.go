@@ -28,6 +28,8 @@ type live struct {
 	tip    *retake.Checkpoint
 	shown  *retake.Plan // the last plan that was shown
 
+	shownAt time.Time
+
 	watch  *track.Watch
 	root   string // what it watches
 	why    string // there is no watch

@@ -25,33 +25,71 @@ func (s *Service) PlanRestore(ctx context.Context, req retake.PlanRequest) (reta
 	l := s.liveOf(ws.ID)
 	l.lock()
 	defer l.mu.Unlock()
-	_, p, _, err := s.planNow(ctx, l, ws, root, req)
+	_, p, _, err := s.planNow(ctx, l, ws, root, req, nil)
 	if err == nil && p.Total() <= maxShown {
-		l.shown = &p
+		l.shown, l.shownAt = &p, s.p.Clock.Now()
 	}
 	return p, fault("no plan could be made", unchanged, err)
 }
 
-// planNow makes the plan from what is there now.
-func (s *Service) planNow(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir, req retake.PlanRequest) (journey, retake.Plan, view, error) {
+// planNow makes the plan from what is there now. With shown, what that plan says of
+// processes stands.
+func (s *Service) planNow(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir, req retake.PlanRequest, shown *retake.Plan) (journey, retake.Plan, view, error) {
 	v, err := s.seen(ctx, l, ws, root)
 	if err != nil {
 		return journey{}, retake.Plan{}, v, err
 	}
-	j, err := s.travel(ctx, ws, req, v)
-	if err != nil {
-		return j, retake.Plan{}, v, err
-	}
 	w := restore.World{Root: root, Holders: s.holders}
 	if w.Free, _, err = s.p.FS.Free(ws.Root); err != nil {
-		return j, retake.Plan{}, v, err
+		return journey{}, retake.Plan{}, v, err
 	}
-	p, err := s.planFor(ctx, ws, j, v, w)
+	if shown != nil {
+		w.Holders = nil
+	}
+	j, p, err := s.firstThatChanges(ctx, ws, req, v, w)
+	if shown != nil {
+		p.Holders = shown.Holders
+		for _, o := range shown.Obstacles {
+			if o.Class == retake.ObstacleHeld || o.Class == retake.ObstacleDatabase {
+				p.Obstacles = append(p.Obstacles, o)
+			}
+		}
+	}
 	p.Safety = retake.Safety{Number: v.tip.Number + 1}
 	if v.still {
 		p.Safety = retake.Safety{Number: v.tip.Number, There: true}
 	}
 	return j, p, v, err
+}
+
+// firstThatChanges passes items over of which nothing is left to take back or to bring:
+// all of it was changed since, or is so already.
+func (s *Service) firstThatChanges(ctx context.Context, ws retake.Workspace, req retake.PlanRequest, v view, w restore.World) (journey, retake.Plan, error) {
+	passed := map[retake.CheckpointID]bool{}
+	var firstJourney journey
+	var firstPlan retake.Plan
+	for n := 0; ; n++ {
+		j, err := s.travel(ctx, ws, req, v, passed)
+		if err != nil && n > 0 && retake.IsKind(err, retake.NotFound) {
+			return firstJourney, firstPlan, nil // nothing further: the first says why
+		}
+		if err != nil {
+			return j, retake.Plan{}, err
+		}
+		p, err := s.planFor(ctx, ws, j, v, w)
+		if n == 0 {
+			firstJourney, firstPlan = j, p
+		}
+		back := req.Course == retake.CourseUndo || req.Course == retake.CourseRedo
+		if err != nil || !back || req.Ref != "" || len(req.Paths) > 0 || !idle(&p) {
+			return j, p, err
+		}
+		if j.loose {
+			passed[looseEdits] = true
+		} else {
+			passed[j.target.ID] = true
+		}
+	}
 }
 
 // planFor makes the plan of a journey from one view of the workspace.

@@ -37,7 +37,13 @@ func (s *Service) cutOff(ws retake.WorkspaceID) (*restore.Cut, error) {
 		return nil, fmt.Errorf("look for a journal: %w", err)
 	}
 	defer d.Close() //nolint:errcheck // only looked
-	return restore.Pending(d, journalName(ws))
+	cut, err := restore.Pending(d, journalName(ws))
+	if errors.Is(err, restore.ErrJournal) {
+		// Nobody can read it, and it must not stand in the way for ever. What it began from
+		// is on the timeline.
+		return nil, d.Rename(journalName(ws), d, journalName(ws)+".damaged")
+	}
+	return cut, err
 }
 
 // endReturn says that nothing is left to be done.

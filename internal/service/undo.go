@@ -16,34 +16,44 @@ import (
 // themselves.
 
 // undoing finds what undo takes back: the item that is named, else the edits since
-// the last moment, else the newest item that was not taken back yet.
-func (s *Service) undoing(ctx context.Context, j journey, v view) (journey, error) {
-	if j.req.Ref == "" && s.edited(v) {
+// the last moment, else the newest item that was not taken back yet. Those in passed
+// would change nothing any more.
+func (s *Service) undoing(ctx context.Context, j journey, v view, passed map[retake.CheckpointID]bool) (journey, error) {
+	if j.req.Ref == "" && !passed[looseEdits] && edited(v, j.req.Git) {
 		var err error
 		j.want, err = s.treeOf(ctx, v.tip)
 		j.gaps, j.loose = v.tip.Coverage.Gaps, true
 		return j, err
 	}
-	item, err := s.undoItem(ctx, j.req)
+	item, err := s.undoItem(ctx, j.req, passed)
 	if err != nil {
 		return j, err
 	}
 	return s.between(ctx, j, item, true)
 }
 
+// looseEdits stands for the edits since the last moment among items.
+const looseEdits retake.CheckpointID = "edits"
+
 // edited reports whether somebody changed something since the last moment; what
 // programs write all the time does not count.
-func (s *Service) edited(v view) bool {
+func edited(v view, git bool) bool {
 	for path := range v.loose {
-		if !restore.Output(path) {
+		if counts(path, git) {
 			return true
 		}
 	}
 	return false
 }
 
-func (s *Service) redoing(ctx context.Context, j journey) (journey, error) {
-	item, err := s.redoItem(ctx, j.req.Workspace)
+// counts reports whether a change of this path makes an item. A repository that is there
+// is left by undo; one that went comes back.
+func counts(path string, git bool) bool {
+	return !restore.Output(path) && (git || !restore.InRepository(path))
+}
+
+func (s *Service) redoing(ctx context.Context, j journey, passed map[retake.CheckpointID]bool) (journey, error) {
+	item, err := s.redoItem(ctx, j.req, passed)
 	if err != nil {
 		return j, err
 	}
@@ -78,60 +88,61 @@ func (s *Service) between(ctx context.Context, j journey, item retake.Checkpoint
 // beforeItem is the state that an item began with.
 func (s *Service) beforeItem(ctx context.Context, item retake.Checkpoint) (retake.Checkpoint, error) {
 	if item.Return != nil {
-		if cp, err := s.p.Catalog.Checkpoint(ctx, item.Return.Before); err == nil {
-			return cp, nil
+		cp, err := s.p.Catalog.Checkpoint(ctx, item.Return.Before)
+		if errors.Is(err, catalog.ErrNotFound) {
+			err = forgottenBefore(item)
 		}
+		return cp, err
 	}
-	first := item.Number
+	at := item
 	for {
-		older, err := s.p.Catalog.Page(ctx, retake.LogQuery{Workspace: item.Workspace, Before: first, Limit: 1})
-		if err != nil {
+		older, err := s.p.Catalog.Page(ctx, retake.LogQuery{Workspace: item.Workspace, Before: at.Number, Limit: 1})
+		switch {
+		case err != nil:
 			return retake.Checkpoint{}, err
-		}
-		if len(older) == 0 {
-			return retake.Checkpoint{}, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("there is nothing before moment %d", item.Number), Safe: unchanged, Hint: "go to a moment: retake restore REF"}
-		}
-		if item.Trigger != retake.TriggerComplete || older[0].Coverage.Count()[retake.ReasonBudget] == 0 {
+		case len(older) == 0:
+			return retake.Checkpoint{}, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("there is nothing before moment %d", item.Number), Safe: unchanged, Hint: goElse}
+		case older[0].Number != at.Number-1:
+			return retake.Checkpoint{}, forgottenBefore(item)
+		case at.Trigger != retake.TriggerComplete || !ranOut(older[0]):
 			return older[0], nil
 		}
-		first, item = older[0].Number, older[0] // the first half of a capture that ran out of time
+		at = older[0] // the first half of a capture that ran out of time
 	}
 }
 
+const goElse = "go to a moment: retake restore REF     the timeline: retake log"
+
+func forgottenBefore(item retake.Checkpoint) error {
+	return &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("what was there before moment %d was forgotten", item.Number), Safe: unchanged, Hint: goElse}
+}
+
+func ranOut(cp retake.Checkpoint) bool { return cp.Coverage.Count()[retake.ReasonBudget] > 0 }
+
 // undoItem is the one that is named, or the newest that was not taken back.
-func (s *Service) undoItem(ctx context.Context, req retake.PlanRequest) (retake.Checkpoint, error) {
+func (s *Service) undoItem(ctx context.Context, req retake.PlanRequest, passed map[retake.CheckpointID]bool) (retake.Checkpoint, error) {
 	if req.Ref != "" {
 		return s.namedItem(ctx, req)
 	}
-	undone := map[retake.CheckpointID]bool{}
+	w := &walkBack{s: s, git: req.Git, undone: map[retake.CheckpointID]bool{}, half: map[int64]retake.CheckpointID{}}
 	var found *retake.Checkpoint
-	err := s.backwards(ctx, req.Workspace, func(cp, before retake.Checkpoint) bool {
-		if noteWay(undone, cp) {
-			return true
+	err := s.backwards(ctx, req.Workspace, func(cp, before retake.Checkpoint) (bool, error) {
+		if w.note(cp) || w.undone[cp.ID] || passed[cp.ID] {
+			return true, nil
 		}
-		if isItem(cp, before) && !undone[cp.ID] {
+		yes, err := w.isItem(ctx, cp, before)
+		if yes {
 			found = &cp
 		}
-		return found == nil
+		return found == nil, err
 	})
 	if err == nil && found == nil {
-		err = &retake.Error{Kind: retake.NotFound, What: "there is nothing to take back", Safe: unchanged, Hint: "the timeline: retake log     go to a moment: retake restore REF"}
+		err = &retake.Error{Kind: retake.NotFound, What: "there is nothing to take back", Safe: unchanged, Hint: goElse}
 	}
 	if err != nil {
 		return retake.Checkpoint{}, err
 	}
 	return *found, nil
-}
-
-// noteWay notes what undo and redo say of items, the newest word first.
-func noteWay(undone map[retake.CheckpointID]bool, cp retake.Checkpoint) bool {
-	if !way(cp) {
-		return false
-	}
-	if _, known := undone[cp.Return.Target]; !known {
-		undone[cp.Return.Target] = cp.Return.Course == retake.CourseUndo
-	}
-	return true
 }
 
 // namedItem is an item anywhere on the line that was not taken back yet.
@@ -143,91 +154,58 @@ func (s *Service) namedItem(ctx context.Context, req retake.PlanRequest) (retake
 	if named.Trigger == retake.TriggerInit || named.Trigger == retake.TriggerFork {
 		return named, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("moment %d is where it all begins; there is nothing to take back", named.Number), Safe: unchanged}
 	}
-	undone := map[retake.CheckpointID]bool{}
-	err = s.backwards(ctx, req.Workspace, func(cp, _ retake.Checkpoint) bool {
-		noteWay(undone, cp)
-		return cp.Number > named.Number
+	w := &walkBack{s: s, undone: map[retake.CheckpointID]bool{}, half: map[int64]retake.CheckpointID{}}
+	err = s.backwards(ctx, req.Workspace, func(cp, _ retake.Checkpoint) (bool, error) {
+		w.note(cp)
+		return cp.Number > named.Number, nil
 	})
-	if err == nil && undone[named.ID] {
+	if err == nil && w.undone[named.ID] {
 		err = &retake.Error{Kind: retake.Exists, What: fmt.Sprintf("moment %d was taken back already", named.Number), Safe: unchanged, Hint: "bring it again: retake redo"}
 	}
 	return named, err
 }
 
 // redoItem is the item that was taken back last, unless something changed since.
-func (s *Service) redoItem(ctx context.Context, ws retake.WorkspaceID) (retake.Checkpoint, error) {
+func (s *Service) redoItem(ctx context.Context, req retake.PlanRequest, passed map[retake.CheckpointID]bool) (retake.Checkpoint, error) {
+	w := &walkBack{s: s, git: req.Git, undone: map[retake.CheckpointID]bool{}, half: map[int64]retake.CheckpointID{}}
 	var ways []retake.Checkpoint
-	err := s.backwards(ctx, ws, func(cp, before retake.Checkpoint) bool {
-		if way(cp) {
+	err := s.backwards(ctx, req.Workspace, func(cp, before retake.Checkpoint) (bool, error) {
+		if w.note(cp) {
 			ways = append(ways, cp)
-			return true
+			return true, nil
 		}
-		return !isItem(cp, before)
+		yes, err := w.isItem(ctx, cp, before)
+		return !yes, err
 	})
 	if err != nil {
 		return retake.Checkpoint{}, err
 	}
-	var stack []retake.CheckpointID
-	for _, w := range slices.Backward(ways) {
-		if w.Return.Course == retake.CourseUndo {
-			stack = append(stack, w.Return.Target)
-		} else if n := len(stack); n > 0 {
-			stack = stack[:n-1]
-		}
-	}
+	stack := stackOf(ways, passed)
 	if len(stack) == 0 {
 		return retake.Checkpoint{}, &retake.Error{Kind: retake.NotFound, What: "there is nothing to bring again", Safe: unchanged, Hint: "what was taken back before the last change: retake log"}
 	}
 	cp, err := s.p.Catalog.Checkpoint(ctx, stack[len(stack)-1])
 	if errors.Is(err, catalog.ErrNotFound) {
-		err = &retake.Error{Kind: retake.NotFound, What: "what was taken back was forgotten since", Safe: unchanged}
+		err = &retake.Error{Kind: retake.NotFound, What: "what was taken back was forgotten since", Safe: unchanged, Hint: goElse}
 	}
 	return cp, err
 }
 
-// way reports whether a checkpoint was made by undo or redo.
-func way(cp retake.Checkpoint) bool {
-	return cp.Return != nil && (cp.Return.Course == retake.CourseUndo || cp.Return.Course == retake.CourseRedo)
-}
-
-// isItem reports whether a checkpoint changed something. before is the one before it
-// on the line.
-func isItem(cp, before retake.Checkpoint) bool {
-	switch {
-	case cp.Trigger == retake.TriggerInit, cp.Trigger == retake.TriggerFork, before.ID == "":
-		return false
-	case cp.Return != nil && cp.Return.Course == retake.CourseUnwind:
-		return false
-	case cp.Coverage.Count()[retake.ReasonBudget] > 0: // its other half is the item
-		return false
+// stackOf is what was taken back and not brought again, the last one on top. ways are
+// the newest first.
+func stackOf(ways []retake.Checkpoint, passed map[retake.CheckpointID]bool) []retake.CheckpointID {
+	var stack []retake.CheckpointID
+	for _, w := range slices.Backward(ways) {
+		switch n := len(stack); {
+		case len(w.Return.Paths) > 0: // only a part of the item
+		case w.Return.Course == retake.CourseUndo:
+			stack = append(stack, w.Return.Target)
+		case n > 0:
+			stack = stack[:n-1]
+		}
 	}
-	return cp.Content != before.Content
-}
-
-const stride = 64
-
-// backwards goes through the timeline from the newest, with the one before each, until
-// f answers false.
-func (s *Service) backwards(ctx context.Context, ws retake.WorkspaceID, f func(cp, before retake.Checkpoint) bool) error {
-	q := retake.LogQuery{Workspace: ws, Limit: stride}
-	var last *retake.Checkpoint
-	for {
-		page, err := s.p.Catalog.Page(ctx, q)
-		if err != nil {
-			return err
-		}
-		for _, cp := range page {
-			if last != nil && !f(*last, cp) {
-				return nil
-			}
-			last = &cp
-		}
-		if len(page) < stride {
-			if last != nil {
-				f(*last, retake.Checkpoint{})
-			}
-			return nil
-		}
-		q.Before = page[len(page)-1].Number
+	for len(stack) > 0 && passed[stack[len(stack)-1]] {
+		stack = stack[:len(stack)-1]
 	}
+	return stack
 }
