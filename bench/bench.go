@@ -48,6 +48,8 @@ var scenarios = []scenario{
 	{"f", "The tax of the tracker", (*bench).tax},
 	{"g", "An agent that only reads", (*bench).reading},
 	{"h", "Extremes", (*bench).extremes},
+	{"i", "Going back", (*bench).back},
+	{"j", "Forks", (*bench).forks},
 }
 
 // together are the letters that run in one pass over the same workspaces.

@@ -19,7 +19,9 @@ type kit struct {
 	prepare func(home string) [][]string
 	first   func(home, ws string) [][]string
 	save    func(home, ws string) [][]string
-	store   func(home string) string // the directory that a save makes larger; nil: none of its own
+	then    func(home, ws string) [][]string // a save that back goes to; nil: it does not go back here
+	back    func(home, ws string) [][]string // a save, then back to the one of then
+	store   func(home string) string         // the directory that a save makes larger; nil: none of its own
 }
 
 // shell is the environment that every tool gets: nothing of the caller's.
@@ -81,13 +83,20 @@ func resticKit(bin string) *kit {
 	}
 }
 
+// gitBack takes only the paths back that differ: of all ways of git's that are right,
+// this one looks at the fewest files.
+const gitBack = `"$1" "$2" "$3" diff-tree -r --name-only -z --no-commit-id "$4" refs/heads/then |
+"$1" "$2" "$3" restore --source=refs/heads/then --staged --worktree --pathspec-from-file=- --pathspec-file-nul`
+
 func gitKit(bin string) *kit {
+	at := func(home, ws string, more ...string) []string {
+		return append([]string{bin, "--git-dir=" + filepath.Join(home, "store"), "--work-tree=" + ws}, more...)
+	}
 	commit := func(home, ws string) [][]string {
-		at := []string{bin, "--git-dir=" + filepath.Join(home, "store"), "--work-tree=" + ws}
 		return [][]string{
-			append(at[:3:3], "add", "-A"),
-			append(at[:3:3], "write-tree"),
-			append(at[:3:3], "commit-tree", "-m", "round", "{}"),
+			at(home, ws, "add", "-A"),
+			at(home, ws, "write-tree"),
+			at(home, ws, "commit-tree", "-m", "round", "{}"),
 		}
 	}
 	return &kit{
@@ -100,5 +109,11 @@ func gitKit(bin string) *kit {
 			return [][]string{{bin, "init", "-q", "--bare", filepath.Join(home, "store")}}
 		},
 		first: commit, save: commit, store: inHome("store"),
+		then: func(home, ws string) [][]string {
+			return append(commit(home, ws), at(home, ws, "update-ref", "refs/heads/then", "{}"))
+		},
+		back: func(home, ws string) [][]string {
+			return append(commit(home, ws), append([]string{"/bin/sh", "-c", gitBack, "sh"}, at(home, ws, "{}")...))
+		},
 	}
 }

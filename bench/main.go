@@ -42,7 +42,8 @@ type sizes struct {
 	large                       int64
 	checkpoints, lineFiles, tar int
 	firsts, rounds, edits       int
-	installs                    int
+	installs, backs, statuses   int
+	forkFiles                   int
 	seed                        uint64
 	idle, reading               time.Duration
 }
@@ -63,6 +64,9 @@ func parse() flags {
 	flag.IntVar(&s.firsts, "firsts", 3, "first captures of each tool")
 	flag.IntVar(&s.rounds, "rounds", 11, "rounds of saves")
 	flag.IntVar(&s.installs, "installs", 5, "rounds of installs, with and without the tracker each")
+	flag.IntVar(&s.forkFiles, "fork-files", 100_000, "files of the project that is forked")
+	flag.IntVar(&s.backs, "backs", 11, "rounds of going back, with and without edits since the last moment each")
+	flag.IntVar(&s.statuses, "statuses", 5, "rounds of git status and of reading in a fork and beside it")
 	flag.Uint64Var(&s.seed, "seed", 1, "seed of the workspaces")
 	flag.DurationVar(&s.idle, "idle", 10*time.Minute, "how long the daemon is watched while nothing happens")
 	flag.DurationVar(&s.reading, "reading", 10*time.Minute, "how long an agent only reads")
@@ -86,6 +90,7 @@ func shrink(s *sizes) {
 	s.files, s.big, s.flat, s.large = 10_000, 20_000, 10_000, 16<<20
 	s.checkpoints, s.lineFiles, s.tar = 300, 1_000, 3_000
 	s.firsts, s.rounds, s.installs = 1, 5, 5
+	s.backs, s.statuses, s.forkFiles = 2, 3, 5_000
 	given := map[string]bool{}
 	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	if !given["idle"] {

@@ -22,6 +22,10 @@ const (
 	roundsBig    = 4_000
 	roundsWake   = 5_000
 	roundsScan   = 6_000
+	roundsBack   = 7_000 // and the thousand after it
+	roundsHeld   = 9_000
+	roundsFork   = 10_000
+	sinceThen    = 50_000 // beside the round of the edits that it follows
 	otherWay     = 100_000
 )
 

@@ -78,8 +78,8 @@ func (b *bench) lookAtRetake(ctx context.Context) error {
 	version = firstLine(version, "retake")
 	say("retake: %s, %+v", version, b.can)
 	for _, t := range []record.Tool{
-		{Name: record.Retake, How: "a save in the daemon, tracked: the round trip of one call over its socket"},
-		{Name: record.Process, How: "retake save, from start to exit, the daemon is up"},
+		{Name: record.Retake, How: "a save in the daemon, tracked: the round trip of one call over its socket; i and j: see there"},
+		{Name: record.Process, How: "retake save, from start to exit, the daemon is up; i and j: see there"},
 		{Name: record.Scan, How: "the same with the tracker turned off: a save looks at every file"},
 		{Name: record.Solo, How: "retake save without a daemon, from start to exit: opens the store and looks at every file"},
 	} {

@@ -14,6 +14,9 @@ const (
 	Kopia   = "kopia"
 	Restic  = "restic"
 	Btrfs   = "btrfs"
+	Copy    = "cp"    // cp -a, every byte
+	Clone   = "clone" // cp -a, blocks shared
+	Cat     = "cat"
 )
 
 // Rows.
@@ -62,6 +65,39 @@ const (
 	ReadEvents Key = "read.events"
 	ReadKept   Key = "read.recorded"
 	ReadRounds Key = "read.rounds"
+
+	BackShared       Key = "back.shared"
+	BackSharedApply  Key = "back.shared.apply"
+	LooseShared      Key = "back.shared.loose"
+	LooseSharedApply Key = "back.shared.loose.apply"
+	BackRandom       Key = "back.random"
+	BackRandomApply  Key = "back.random.apply"
+	LooseRandom      Key = "back.random.loose"
+	LooseRandomApply Key = "back.random.loose.apply"
+	BackMemory       Key = "back.memory"
+	BackTouched      Key = "back.touched"
+	BackSyncs        Key = "back.syncs"
+	BackSyncsStore   Key = "back.syncs.store"
+	BackSyncsTree    Key = "back.syncs.workspace"
+	BackSyncsWait    Key = "back.syncs.wait"
+
+	Fork        Key = "fork"
+	ForkSynced  Key = "fork.synced"
+	ForkRoom    Key = "fork.room"
+	ForkCloned  Key = "fork.cloned"
+	ForkCopied  Key = "fork.copied"
+	ForkSave    Key = "fork.save"
+	ForkPlain   Key = "fork.plain"
+	PlainSynced Key = "fork.plain.synced"
+	PlainRoom   Key = "fork.plain.room"
+	PlainCloned Key = "fork.plain.cloned"
+	PlainCopied Key = "fork.plain.copied"
+	PlainSave   Key = "fork.plain.save"
+	StatusFirst Key = "fork.status.first"
+	StatusFork  Key = "fork.status"
+	StatusHome  Key = "fork.status.origin"
+	ReadFork    Key = "fork.read"
+	ReadHome    Key = "fork.read.origin"
 
 	Flat       Key = "flat"
 	LargeFirst Key = "large.first"
