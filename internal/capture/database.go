@@ -55,6 +55,32 @@ func baseOf(names []string, name string) int {
 	return -1
 }
 
+// sqliteMagic is how a database of SQLite begins.
+const sqliteMagic = "SQLite format 3\x00"
+
+// joined reports whether a database got a companion after its directory was listed: a
+// transaction is under way, and without its journal these bytes are of no one moment.
+// Whoever asks looks at the file once more afterwards: a transaction that ended by then
+// has written to it.
+func (v *visitor) joined(f fsx.File, name string) bool {
+	var magic [len(sqliteMagic)]byte
+	if n, _ := f.ReadAt(magic[:], 0); n < len(magic) || string(magic[:]) != sqliteMagic {
+		return false
+	}
+	for _, c := range companions {
+		if c == sharedMemory {
+			continue
+		}
+		if _, listed := slices.BinarySearch(v.names, name+c); listed {
+			continue
+		}
+		if _, err := v.lstat(name + c); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // settleGroup takes the files of one database as a unit: all are looked at, read,
 // and looked at again; when one moved meanwhile the whole unit is read again, and
 // at last all of it is torn.

@@ -177,6 +177,9 @@ func (v *visitor) readFile(ctx context.Context, name, path string) (row, bool, e
 		}
 		still = again == r.entry.Object
 	}
+	if still && v.joined(f, name) {
+		return r, false, nil
+	}
 	after, err := f.Stat()
 	return r, still && unmoved(&before, &after), err
 }

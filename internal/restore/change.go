@@ -55,10 +55,18 @@ func (r *run) one(i int, o *op) error {
 	if err == nil {
 		r.count(o)
 	} else if o.deed == put {
-		staged := strconv.Itoa(i)
-		_ = r.hold.Rename(staged, r.hold, staged+unused) // to be removed at the end
+		r.setAside(i)
 	}
 	return err
+}
+
+// setAside marks a staged file that did not come to its place. What is in the hold under
+// its name may be somebody's instead: that stays.
+func (r *run) setAside(i int) {
+	staged := strconv.Itoa(i)
+	if in, err := r.hold.Lstat(staged); err == nil && in.Ino == r.mine[i] {
+		_ = r.hold.Rename(staged, r.hold, staged+unused) // to be removed at the end
+	}
 }
 
 // loosenFor makes writable what stands against an op by its mode alone: the directory of
@@ -163,10 +171,11 @@ func (r *run) put(dir fsx.Dir, name string, i int, o *op) error {
 	if err != nil {
 		return err
 	}
+	r.mine[i] = mine.Ino
 	if o.step.Now == nil {
 		err = r.elsewhere(r.hold.Place(staged, dir, name))
 	} else {
-		err = r.replace(dir, name, staged, o)
+		err = r.replace(dir, name, staged, mine.Ino, o)
 	}
 	if err != nil {
 		return err
@@ -191,7 +200,7 @@ func (r *run) elsewhere(err error) error {
 
 // replace swaps the staged file with what is there, and looks at what came out. If
 // that is not what the plan expects, they are swapped back.
-func (r *run) replace(dir fsx.Dir, name, staged string, o *op) error {
+func (r *run) replace(dir fsx.Dir, name, staged string, mine uint64, o *op) error {
 	i, err := dir.Lstat(name)
 	if err != nil {
 		return err
@@ -207,9 +216,25 @@ func (r *run) replace(dir fsx.Dir, name, staged string, o *op) error {
 		return err
 	}
 	if err := r.came(staged, o); err != nil {
-		return errors.Join(err, r.hold.Exchange(staged, dir, name))
+		return errors.Join(err, r.swapBack(dir, name, staged, mine))
 	}
 	return nil
+}
+
+// swapBack gives a name back what it had. If ours is not what comes out, somebody took
+// the name meanwhile: what he put there goes back to it, and what it had before stays in
+// the hold. If the name went, it stays there as well.
+func (r *run) swapBack(dir fsx.Dir, name, staged string, mine uint64) error {
+	err := r.hold.Exchange(staged, dir, name)
+	if err == nil {
+		if i, lerr := r.hold.Lstat(staged); lerr == nil && i.Ino != mine {
+			err = r.hold.Exchange(staged, dir, name)
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // came looks at what is in the hold now. A directory must be empty, and is not kept.
@@ -267,6 +292,7 @@ func (r *run) dress(dir fsx.Dir, name string, o *op) error {
 	if err := r.expects(o.path, i, true); err != nil {
 		return err
 	}
+	r.dressed = true
 	return r.dressing(o.step.Then, func(d fsx.Dressing) error {
 		d.Alone = true
 		return dir.Dress(name, i.Ino, d)

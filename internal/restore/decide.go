@@ -82,21 +82,23 @@ const alwaysMoving = "always moving"
 
 // both is a path that changed on both sides: attribute by attribute, then by lines.
 func (p *planner) both(ctx context.Context, path string, s sides, kin map[string]string) error {
-	if s.base == nil || s.now.Kind != s.want.Kind || s.base.Kind != s.want.Kind {
+	alike, err := p.alike(ctx, s.now, s.want)
+	if alike && p.Plain && extra(s.now).Group != extra(s.want).Group { // it came, but not its other names
+		return p.step(ctx, path, s.now, s.want, kin)
+	}
+	if err != nil || alike { // both did the same; only the times differ
+		return err
+	}
+	if p.Plain || s.base == nil || s.now.Kind != s.want.Kind || s.base.Kind != s.want.Kind {
 		return p.conflict(ctx, path, s)
 	}
-	ours, err := p.sameBytes(ctx, s.now, s.base)
-	if err != nil {
-		return err
+	var same [3]bool
+	for i, pair := range [3][2]*retake.Entry{{s.now, s.base}, {s.want, s.base}, {s.now, s.want}} {
+		if same[i], err = p.sameBytes(ctx, pair[0], pair[1]); err != nil {
+			return err
+		}
 	}
-	theirs, err := p.sameBytes(ctx, s.want, s.base)
-	if err != nil {
-		return err
-	}
-	equal, err := p.sameBytes(ctx, s.now, s.want)
-	if err != nil {
-		return err
-	}
+	ours, theirs, equal := same[0], same[1], same[2]
 	then := dressed(s)
 	switch {
 	case ours && !theirs, equal: // the bytes are as they were: those that are wanted come
@@ -224,18 +226,26 @@ func (p *planner) alike(ctx context.Context, a, b *retake.Entry) (bool, error) {
 		return a == b, nil
 	}
 	same, err := p.sameBytes(ctx, a, b)
-	if p.Plain && a.Kind == b.Kind { // who is not root could not give it its owner
-		owned := *b
-		owned.UID, owned.GID = a.UID, a.GID
-		b = &owned
+	if p.Plain && a.Kind == b.Kind {
+		b = lenient(a, b)
 	}
 	return same && sameDress(a, b), err
 }
 
-// same is alike, times included.
+// lenient is b with what a restore that was cut off may not have given a: its owner, if
+// it was not root, and its other names.
+func lenient(a, b *retake.Entry) *retake.Entry {
+	out, x := *b, extra(b)
+	out.UID, out.GID = a.UID, a.GID
+	x.Group = extra(a).Group
+	out.Extra = &x
+	return &out
+}
+
+// same is alike, times and other names included.
 func (p *planner) same(ctx context.Context, a, b *retake.Entry) (bool, error) {
 	same, err := p.alike(ctx, a, b)
-	return same && (a == nil || a.ModTime == b.ModTime), err
+	return same && (a == nil || a.ModTime == b.ModTime && extra(a).Group == extra(b).Group), err
 }
 
 // step notes that a path becomes another.

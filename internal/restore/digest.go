@@ -23,7 +23,7 @@ func digest(p *retake.Plan) string {
 			d.text(s.Path)
 			d.text(string(s.What))
 			d.entry(s.Now, false)
-			d.entry(s.Then, true)
+			d.entry(s.Then, s.What != retake.Moded && s.What != retake.Timed) // else the bytes are those that are there
 			if s.Merge != nil {
 				d.text(s.Merge.Digest)
 			}

@@ -69,7 +69,7 @@ var errElsewhere = errors.New("the hold is on another file system")
 // Apply does a plan. After an error nothing was changed, or the journal tells how far
 // it came.
 func Apply(ctx context.Context, j Job) (Outcome, error) {
-	r := &run{Job: j, way: newWay(j.Root), made: map[string]uint64{}, dirs: map[string]uint64{}, ops: order(&j.Plan), touched: map[string]bool{}, planned: map[string]bool{}}
+	r := &run{Job: j, way: newWay(j.Root), made: map[string]uint64{}, dirs: map[string]uint64{}, mine: map[int]uint64{}, ops: order(&j.Plan), touched: map[string]bool{}, planned: map[string]bool{}}
 	r.prepare()
 	defer r.way.close()
 	if err := r.begin(); err != nil {
@@ -89,7 +89,7 @@ func Apply(ctx context.Context, j Job) (Outcome, error) {
 		return r.out, r.stop(err)
 	}
 	r.dropLeft()
-	return r.out, nil
+	return r.out, r.journal.close()
 }
 
 // prepare looks at the ops once more. A file with several names is not dressed in its
@@ -118,6 +118,8 @@ type run struct {
 	made    map[string]uint64 // directories that we made, by path
 	dirs    map[string]uint64 // directories that were there, by path; 0: not known
 	puts    int               // ops that bring something
+	dressed bool              // a file was dressed in its place
+	mine    map[int]uint64    // inodes of what was staged, by op
 	planned map[string]bool   // the paths of the ops
 	touched map[string]bool   // directories in which names were changed
 	loose   map[string]uint32 // directories that were made writable, and their modes
@@ -271,7 +273,7 @@ func (r *run) fail(path string, err error) {
 
 // settleDisk makes what was changed durable.
 func (r *run) settleDisk() error {
-	if len(r.touched) > fewDirs {
+	if len(r.touched) > fewDirs || r.dressed { // the sync of a directory says nothing of what its files wear
 		err := r.Root.SyncFS()
 		if errors.Is(err, fsx.ErrUntraced) || errors.Is(err, errors.ErrUnsupported) {
 			return nil

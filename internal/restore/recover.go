@@ -117,10 +117,32 @@ func (p *planner) mend(ctx context.Context, s retake.Step, finish, open bool) er
 	if isDir(now) && isDir(three.want) {
 		return p.mendDir(ctx, s, now, three.want)
 	}
-	if open && now == nil && s.Now != nil && s.Then != nil {
-		three.base = nil
+	half, err := p.halfDone(ctx, now, s, open)
+	if err != nil {
+		return err
+	}
+	if half {
+		three.base = now
 	}
 	return p.settle(ctx, s.Path, three, unitOf(s))
+}
+
+// halfDone reports whether a path is as only a cut in the middle of one step leaves it.
+func (p *planner) halfDone(ctx context.Context, now *retake.Entry, s retake.Step, open bool) (bool, error) {
+	if open && now == nil && s.Now != nil && s.Then != nil {
+		return true, nil
+	}
+	return p.halfDressed(ctx, now, s)
+}
+
+// halfDressed reports whether a file that was only to be dressed has some of what it
+// wore, some of what it should wear, and nothing else.
+func (p *planner) halfDressed(ctx context.Context, now *retake.Entry, s retake.Step) (bool, error) {
+	if now == nil || s.Now == nil || s.Then == nil || s.What != retake.Moded || isDir(now) {
+		return false, nil
+	}
+	same, err := p.sameBytes(ctx, now, s.Then)
+	return same && (now.Mode == s.Now.Mode || now.Mode == s.Then.Mode) && (sameXattrs(now, s.Now) || sameXattrs(now, s.Then)), err
 }
 
 // mendDir gives a directory what it wears. Its time is put back whatever it is now: we

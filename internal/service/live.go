@@ -40,6 +40,7 @@ type live struct {
 	check  *retake.CrossCheck
 
 	distrusted bool // it missed something here
+	uncertain  bool // the newest checkpoint may not survive a power cut
 	used       time.Time
 }
 

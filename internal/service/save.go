@@ -190,7 +190,7 @@ func (t *taking) take(ctx context.Context, req retake.SaveRequest) (cp retake.Ch
 		t.l.doubt = brokenOff
 		return retake.Checkpoint{}, false, err
 	}
-	if p := t.parent; req.IfChanged && p != nil && p.Content == res.Content && p.Coverage.Grade == res.Coverage.Grade && (!t.exact || p.Tree == res.Files.Object) {
+	if p := t.parent; req.IfChanged && p != nil && p.Content == res.Content && p.Coverage.Grade == res.Coverage.Grade && (!t.exact || p.Tree == res.Files.Object) && !t.l.uncertain {
 		t.pass(res, x)
 		return *p, false, nil
 	}
@@ -201,8 +201,10 @@ func (t *taking) take(ctx context.Context, req retake.SaveRequest) (cp retake.Ch
 	if err != nil {
 		res.Draft.Discard()
 		t.l.doubt = brokenOff
+		t.l.uncertain = t.l.uncertain || errors.Is(err, store.ErrInDoubt)
 		return cp, false, err
 	}
+	t.l.uncertain = false // this seal made those before it durable too
 	// ---- the checkpoint exists; from here on there are only warnings ----
 	res.Draft.Accept(capture.Seal{Checkpoint: cp.ID, Number: cp.Number, Tree: cp.Tree})
 	t.l.settle(x, cp)
