@@ -184,7 +184,7 @@ func (a *application) words() string {
 // replan makes the plan again from the safety checkpoint. Only what is in there may be
 // touched, and only if it is still what was shown.
 func (a *application) replan(ctx context.Context, shown retake.Plan) error {
-	v, err := a.s.saved(ctx, a.safety, a.root)
+	v, err := a.s.saved(ctx, a.l, a.safety, a.root)
 	if err != nil {
 		return err
 	}

@@ -202,7 +202,7 @@ func (a *application) readBack(ctx context.Context, cp retake.Checkpoint) []reta
 			failed[f.Path] = true
 		}
 	}
-	trees := tree.NewFinder(st, retake.Entry{Kind: retake.KindDir, Object: cp.Tree})
+	trees := tree.NewFinder(a.l.lists.over(st), retake.Entry{Kind: retake.KindDir, Object: cp.Tree})
 	var out []retake.Failure
 	for _, s := range a.plan.Writes {
 		if s.Then.Kind != retake.KindFile || failed[s.Path] {

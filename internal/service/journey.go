@@ -158,7 +158,7 @@ func (s *Service) seen(ctx context.Context, l *live, ws retake.Workspace, root f
 			v.loose[c.Path] = true
 		}
 	}
-	v.trees, v.root = restore.NewLive(st, root, files, self, changes, cov.Gaps)
+	v.trees, v.root = restore.NewLive(l.lists.over(st), root, files, self, changes, cov.Gaps)
 	v.still = len(changes) == 0 && self.Mode == files.Mode && self.UID == files.UID && self.GID == files.GID && self.ModTime == files.ModTime && sameAttributes(self, files)
 	return v, nil
 }
@@ -175,7 +175,7 @@ func sameAttributes(a, b retake.Entry) bool {
 }
 
 // saved is the workspace as a checkpoint of this moment holds it. The root is as it is.
-func (s *Service) saved(ctx context.Context, cp retake.Checkpoint, root fsx.Dir) (view, error) {
+func (s *Service) saved(ctx context.Context, l *live, cp retake.Checkpoint, root fsx.Dir) (view, error) {
 	v := view{tip: cp, gaps: cp.Coverage.Gaps, loose: map[string]bool{}}
 	st, err := s.store(ctx)
 	if err != nil {
@@ -185,7 +185,7 @@ func (s *Service) saved(ctx context.Context, cp retake.Checkpoint, root fsx.Dir)
 	if err != nil {
 		return v, err
 	}
-	v.trees = st
+	v.trees = l.lists.over(st)
 	v.root, err = rootNow(root)
 	v.root.Object, v.root.Sum = files.Object, files.Sum
 	return v, err

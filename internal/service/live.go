@@ -29,6 +29,7 @@ type live struct {
 	shown  *retake.Plan // the last plan that was shown
 
 	shownAt time.Time
+	lists   listings // of stored directories that plans need
 
 	watch  *track.Watch
 	root   string // what it watches
@@ -58,7 +59,8 @@ func (s *Service) forgetIdle() {
 		}
 		if l.x != nil && s.p.Clock.Now().Sub(l.used) > rest {
 			s.unwatch(l)
-			l.x, l.tip, l.gaps = nil, nil, nil
+			l.x, l.tip, l.gaps, l.shown = nil, nil, nil, nil
+			l.lists.drop()
 		}
 		l.mu.Unlock()
 	}

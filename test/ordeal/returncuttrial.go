@@ -210,6 +210,18 @@ func (t *cutTrial) reached(goal shape, keeps []retake.Keep) error {
 			return fmt.Errorf("%q is kept as %s, and nobody touched it: before %+v, wanted %+v, now %+v", k.Path, k.Why, t.before[p], t.target[p], got[p])
 		}
 	}
+	if err := t.allWorked(goal, got, keeps, kept); err != nil {
+		return err
+	}
+	free := func(p string) bool { return t.work[p] != "" || kept[p] || keeps == nil && t.stirs[p] }
+	if bad := goal.unlike(got, free, func(p string) bool { return t.stirs[p] }); len(bad) > 0 {
+		return fmt.Errorf("%d paths are not as they should be: %s", len(bad), some(bad))
+	}
+	return nil
+}
+
+// allWorked: what somebody wrote is there, and named where the plan met it.
+func (t *cutTrial) allWorked(goal, got shape, keeps []retake.Keep, kept map[string]bool) error {
 	for p, text := range t.work {
 		if err := t.worked(p, text); err != nil {
 			return err
@@ -219,10 +231,6 @@ func (t *cutTrial) reached(goal shape, keeps []retake.Keep) error {
 		if met := t.target[p] != t.before[p]; keeps != nil && met && !kept[p] && !came {
 			return fmt.Errorf("work on %q is not named: %v", p, keeps)
 		}
-	}
-	free := func(p string) bool { return t.work[p] != "" || kept[p] || keeps == nil && t.stirs[p] }
-	if bad := goal.unlike(got, free, func(p string) bool { return t.stirs[p] }); len(bad) > 0 {
-		return fmt.Errorf("%d paths are not as they should be: %s", len(bad), some(bad))
 	}
 	return nil
 }
