@@ -34,7 +34,7 @@ func (s *Service) Fork(ctx context.Context, req retake.ForkRequest) (retake.Fork
 		return retake.ForkResult{}, err
 	}
 	defer to.Close() //nolint:errcheck // everything is synced by then
-	g := &growth{s: s, req: req, ws: ws, origin: origin, path: path, to: to, wrote: map[string]fsx.Info{}}
+	g := &growth{s: s, req: req, ws: ws, origin: origin, path: path, to: to, wrote: map[string]fsx.Info{}, lists: listings{most: mostForked}}
 	res, err := g.grow(ctx)
 	if err != nil {
 		return res, errors.Join(fault("not forked", unchanged, err), s.clear(path, to, made))
@@ -110,7 +110,11 @@ type growth struct {
 	files  retake.Entry
 	mu     sync.Mutex
 	wrote  map[string]fsx.Info // guarded by mu
+	lists  listings            // growing and the index need the same ones
 }
+
+// mostForked bounds the entries that are kept in memory while a fork grows.
+const mostForked = 1_000_000
 
 func (g *growth) grow(ctx context.Context) (retake.ForkResult, error) {
 	st, err := g.s.store(ctx)
@@ -134,7 +138,7 @@ func (g *growth) grow(ctx context.Context) (retake.ForkResult, error) {
 
 // copy writes the files. What the live workspace still has as it was is cloned.
 func (g *growth) copy(ctx context.Context, st store.Store) (fork.Report, error) {
-	job := fork.Job{Trees: st, Want: g.files, To: g.to, Progress: g.req.Progress, Wrote: func(path string, i fsx.Info) {
+	job := fork.Job{Trees: g.lists.over(st), Want: g.files, To: g.to, Progress: g.req.Progress, Wrote: func(path string, i fsx.Info) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.wrote[path] = i
@@ -237,7 +241,7 @@ func (g *growth) seal(ctx context.Context, t *taking, ws retake.Workspace) (reta
 // remember lets the first save of the fork skip what was just written.
 func (g *growth) remember(ctx context.Context, st store.Store, l *live, root fsx.Info, cp retake.Checkpoint) error {
 	seal := capture.Seal{Checkpoint: cp.ID, Number: cp.Number, Tree: cp.Tree}
-	d, err := capture.Grown(ctx, st, g.files, root, g.wrote, g.s.p.FS.Fine(g.path), seal)
+	d, err := capture.Grown(ctx, g.lists.over(st), g.files, root, g.wrote, g.s.p.FS.Fine(g.path), seal)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ type listings struct {
 	mu   sync.Mutex
 	dirs map[retake.ObjectID][]retake.Entry // guarded by mu
 	n    int                                // entries in dirs; guarded by mu
+	most int                                // how many are kept; 0: maxListed
 }
 
 // over answers trees whose listings are kept.
@@ -46,7 +47,11 @@ func (t listed) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, er
 func (l *listings) keep(id retake.ObjectID, entries []retake.Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.dirs == nil || l.n+len(entries) > maxListed {
+	most := l.most
+	if most == 0 {
+		most = maxListed
+	}
+	if l.dirs == nil || l.n+len(entries) > most {
 		l.dirs, l.n = map[retake.ObjectID][]retake.Entry{}, 0
 	}
 	l.dirs[id] = entries
