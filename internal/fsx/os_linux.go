@@ -106,16 +106,25 @@ func (s *osFS) openOnce(dir int, name string, flags int, mode fs.FileMode) (fd i
 	if flags&unix.O_CREAT != 0 {
 		how.Mode = uint64(mode.Perm())
 	}
-	err = again(func() (err error) {
-		fd, err = unix.Openat2(dir, name, &how)
-		return err
-	})
+	// A name that is renamed away meanwhile may be answered like one on another mount.
+	for range openTries {
+		err = again(func() (err error) {
+			fd, err = unix.Openat2(dir, name, &how)
+			return err
+		})
+		if !errors.Is(err, unix.EXDEV) {
+			break
+		}
+	}
 	if errors.Is(err, unix.ENOSYS) {
 		s.plain.Store(true)
 		return s.openPlain(dir, name, flags, mode)
 	}
 	return fd, err
 }
+
+// openTries is how often another mount must be answered to be believed.
+const openTries = 8
 
 // openPlain is for kernels without openat2: one name and O_NOFOLLOW keep links
 // out, and the mount is compared after the open.

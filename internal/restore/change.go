@@ -64,7 +64,8 @@ func (r *run) one(i int, o *op) error {
 // its name may be somebody's instead: that stays.
 func (r *run) setAside(i int) {
 	staged := strconv.Itoa(i)
-	if in, err := r.hold.Lstat(staged); err == nil && in.Ino == r.mine[i] {
+	mine := r.mine[i]
+	if in, err := r.hold.Lstat(staged); err == nil && in.Ino == mine.Ino && in.Size == mine.Size && in.Mtime == mine.Mtime {
 		_ = r.hold.Rename(staged, r.hold, staged+unused) // to be removed at the end
 	}
 }
@@ -171,7 +172,7 @@ func (r *run) put(dir fsx.Dir, name string, i int, o *op) error {
 	if err != nil {
 		return err
 	}
-	r.mine[i] = mine.Ino
+	r.mine[i] = mine
 	if o.step.Now == nil {
 		err = r.elsewhere(r.hold.Place(staged, dir, name))
 	} else {

@@ -69,7 +69,7 @@ var errElsewhere = errors.New("the hold is on another file system")
 // Apply does a plan. After an error nothing was changed, or the journal tells how far
 // it came.
 func Apply(ctx context.Context, j Job) (Outcome, error) {
-	r := &run{Job: j, way: newWay(j.Root), made: map[string]uint64{}, dirs: map[string]uint64{}, mine: map[int]uint64{}, ops: order(&j.Plan), touched: map[string]bool{}, planned: map[string]bool{}}
+	r := &run{Job: j, way: newWay(j.Root), made: map[string]uint64{}, dirs: map[string]uint64{}, mine: map[int]fsx.Info{}, ops: order(&j.Plan), touched: map[string]bool{}, planned: map[string]bool{}}
 	r.prepare()
 	defer r.way.close()
 	if err := r.begin(); err != nil {
@@ -119,7 +119,7 @@ type run struct {
 	dirs    map[string]uint64 // directories that were there, by path; 0: not known
 	puts    int               // ops that bring something
 	dressed bool              // a file was dressed in its place
-	mine    map[int]uint64    // inodes of what was staged, by op
+	mine    map[int]fsx.Info  // what was staged, by op
 	planned map[string]bool   // the paths of the ops
 	touched map[string]bool   // directories in which names were changed
 	loose   map[string]uint32 // directories that were made writable, and their modes

@@ -36,7 +36,7 @@ func Mend(ctx context.Context, r Request, cut *Cut) (retake.Plan, error) {
 	if err := p.findStaying(ctx); err != nil {
 		return p.plan, err
 	}
-	if err := p.findCompanions(ctx); err != nil {
+	if err := p.findCompanions(ctx, &cut.Plan); err != nil {
 		return p.plan, err
 	}
 	p.keepUnits()
@@ -70,10 +70,9 @@ func (p *planner) findStaying(ctx context.Context) error {
 
 // findCompanions leaves databases that got a companion since: it belongs to the bytes
 // that are there now.
-func (p *planner) findCompanions(ctx context.Context) error {
+func (p *planner) findCompanions(ctx context.Context, cut *retake.Plan) error {
 	known := map[string]bool{}
-	steps := slices.Concat(p.plan.Writes, p.plan.Deletes)
-	for _, s := range steps {
+	for _, s := range slices.Concat(cut.Writes, cut.Deletes) { // one of these was decided about already
 		known[s.Path] = true
 	}
 	for i, s := range p.plan.Writes {
