@@ -94,7 +94,7 @@ func tracedPaths(call, args string) []string {
 		out = append(out, at)
 	case named && strings.HasPrefix(call, "symlink"):
 		out = out[1:]
-	case named && strings.HasPrefix(call, "readlink"):
+	case named && (strings.HasPrefix(call, "readlink") || strings.Contains(call, "xattr")): // the rest is no path
 		out = out[:1]
 	}
 	return out
