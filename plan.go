@@ -121,6 +121,11 @@ const (
 	ObstacleDatabase   = "database"    // a database that is running
 )
 
+// ObstacleClasses are all of them.
+var ObstacleClasses = []string{
+	ObstacleUncaptured, ObstacleChanged, ObstaclePartial, ObstacleHeld, ObstacleMassDelete, ObstacleSpace, ObstacleNames, ObstacleSetuid, ObstacleDatabase,
+}
+
 // Effect is something that was done outside the workspace; no restore takes it back.
 type Effect struct {
 	ID   string    `json:"id"`

@@ -63,6 +63,11 @@ func (a resultAnswer) MarshalJSON() ([]byte, error) { return versioned(a.V, a.Re
 // travel plans, asks and applies.
 func (j *journey) travel(ctx context.Context, s retake.Service, req retake.PlanRequest) error {
 	req.Git = j.git
+	for _, class := range j.accept {
+		if !slices.Contains(retake.ObstacleClasses, class) {
+			return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("there is no obstacle %s to accept", class), Hint: "there are: " + strings.Join(retake.ObstacleClasses, ", ")}
+		}
+	}
 	plan, err := s.PlanRestore(ctx, req)
 	if err != nil {
 		return err

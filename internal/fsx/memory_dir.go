@@ -163,29 +163,18 @@ func (d *memDir) Mkdir(name string, mode fs.FileMode) error {
 }
 
 func (d *memDir) Rename(name string, to Dir, newName string) error {
-	return d.with("rename", name, func(n *node) error {
-		if err := checkMemory(newName); err != nil {
-			return err
-		}
-		other, ok := to.(*memDir)
-		switch {
-		case !ok || other.m != d.m || other.n.dev != d.n.dev:
-			return syscall.EXDEV
-		case other.closed:
-			return errClosed
-		case other.n.nlink == 0:
-			return syscall.ENOENT
-		case holds(n, other.n):
+	return d.into("rename", name, to, newName, func(n, other *node) error {
+		if holds(n, other) {
 			return syscall.EINVAL
 		}
-		old := other.n.now.names[newName]
+		old := other.now.names[newName]
 		if old == n { // two names of one file: nothing happens, says POSIX
 			return nil
 		}
 		if err := replaceable(old, n); err != nil {
 			return err
 		}
-		d.m.rename(d.n, name, other.n, newName, n)
+		d.m.rename(d.n, name, other, newName, n)
 		return nil
 	})
 }

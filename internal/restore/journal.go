@@ -16,14 +16,13 @@ import (
 
 // Header is what a journal says first.
 type Header struct {
-	V      int                 `json:"v"`
-	ID     string              `json:"id"`
-	Course retake.Course       `json:"course"`
-	Target retake.Checkpoint   `json:"target"`
-	Safety retake.Checkpoint   `json:"safety"`
-	Since  time.Time           `json:"since"`
-	Total  int                 `json:"total"`
-	Result retake.CheckpointID `json:"result"` // the checkpoint that will tell of it
+	V      int               `json:"v"`
+	ID     string            `json:"id"`
+	Course retake.Course     `json:"course"`
+	Target retake.Checkpoint `json:"target"`
+	Safety retake.Checkpoint `json:"safety"`
+	Since  time.Time         `json:"since"`
+	Total  int               `json:"total"`
 }
 
 const journalVersion = 1

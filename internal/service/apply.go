@@ -17,6 +17,9 @@ import (
 // ApplyRestore does exactly the plan that was shown: what is there now becomes a
 // checkpoint first, then the files are changed, read back, and become another one.
 func (s *Service) ApplyRestore(ctx context.Context, req retake.ApplyRequest) (retake.RestoreResult, error) {
+	if err := makesSense(req); err != nil {
+		return retake.RestoreResult{}, err
+	}
 	if res, known, err := s.appliedAlready(ctx, req); err != nil || known {
 		return res, err
 	}
@@ -42,6 +45,21 @@ func (s *Service) ApplyRestore(ctx context.Context, req retake.ApplyRequest) (re
 	a := &application{s: s, l: l, ws: ws, root: root, req: req}
 	res, err := a.run(ctx)
 	return res, fault("not restored", unchanged, err)
+}
+
+// makesSense refuses what no plan can have: a typing error must not look like files that
+// moved on, or like a word that was given.
+func makesSense(req retake.ApplyRequest) error {
+	digest := plainDigest(req.Digest)
+	if len(digest) < shortDigest || strings.Trim(digest, "0123456789abcdef") != "" {
+		return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is no digest of a plan", req.Digest), Safe: unchanged, Hint: "a plan shows its own: --plan"}
+	}
+	for _, class := range req.Accept {
+		if !slices.Contains(retake.ObstacleClasses, class) {
+			return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("there is no obstacle %q", class), Safe: unchanged, Hint: "there are: " + strings.Join(retake.ObstacleClasses, ", ")}
+		}
+	}
+	return nil
 }
 
 // application is one plan on its way.

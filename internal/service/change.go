@@ -56,7 +56,7 @@ func (a *application) change(ctx context.Context) (restore.Outcome, error) {
 }
 
 func (a *application) header() restore.Header {
-	h := restore.Header{Course: a.req.Course, Safety: a.safety, Since: a.s.p.Clock.Now(), Result: a.req.ID}
+	h := restore.Header{Course: a.req.Course, Safety: a.safety, Since: a.s.p.Clock.Now()}
 	if a.j.target != nil {
 		h.Target = *a.j.target
 	}

@@ -132,9 +132,14 @@ func (s *Service) holders(ctx context.Context, files []fsx.Info) ([]restore.Held
 
 // sameDigest compares a digest with what people type of it.
 func sameDigest(full, typed string) bool {
-	typed = strings.ReplaceAll(strings.ToLower(typed), "-", "")
-	return len(typed) >= 8 && strings.HasPrefix(full, typed)
+	typed = plainDigest(typed)
+	return len(typed) >= shortDigest && strings.HasPrefix(full, typed)
 }
+
+// shortDigest is as much of a digest as people type.
+const shortDigest = 8
+
+func plainDigest(typed string) string { return strings.ReplaceAll(strings.ToLower(typed), "-", "") }
 
 // maxShown is the longest plan that is remembered, to say what moved since.
 const maxShown = 20_000
