@@ -34,6 +34,10 @@ type Extra struct {
 	Holes  []Hole            `json:"holes,omitempty"`
 }
 
+// Companions are what the names of files end in that SQLite keeps beside a database. They
+// are of one piece with it, at capture and at restore.
+var Companions = []string{"-wal", "-shm", "-journal"}
+
 // Hole is a range of a sparse file that takes no room on disk and reads as zeros.
 type Hole struct {
 	Offset int64 `json:"offset"`

@@ -6,15 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/fsx"
 )
 
 func stringReader(s string) io.Reader { return strings.NewReader(s) }
 
-// companions are the files that SQLite keeps beside a database. The shared
-// memory (-shm) is captured, but says nothing about stillness: readers write it.
-var companions = []string{"-wal", "-shm", "-journal"}
-
+// sharedMemory is captured, but says nothing about stillness: readers write it.
 const sharedMemory = "-shm"
 
 // databases finds the groups in a listing: each member's name maps to the
@@ -45,7 +43,7 @@ func databases(names []string) map[string][]int {
 
 // baseOf answers the index of the database that a name is a companion of, or -1.
 func baseOf(names []string, name string) int {
-	for _, c := range companions {
+	for _, c := range retake.Companions {
 		if base, ok := strings.CutSuffix(name, c); ok && base != "" {
 			if i, there := slices.BinarySearch(names, base); there {
 				return i
@@ -67,7 +65,7 @@ func (v *visitor) joined(f fsx.File, name string) bool {
 	if n, _ := f.ReadAt(magic[:], 0); n < len(magic) || string(magic[:]) != sqliteMagic {
 		return false
 	}
-	for _, c := range companions {
+	for _, c := range retake.Companions {
 		if c == sharedMemory {
 			continue
 		}

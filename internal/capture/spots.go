@@ -70,12 +70,12 @@ func withCompanions(names []string, old []row) []string {
 	var more []string
 	for _, name := range names {
 		base := name
-		for _, c := range companions {
+		for _, c := range retake.Companions {
 			if b, ok := strings.CutSuffix(name, c); ok && b != "" {
 				base = b
 			}
 		}
-		for _, c := range append([]string{""}, companions...) {
+		for _, c := range append([]string{""}, retake.Companions...) {
 			if knownName(old, base+c) != nil {
 				more = append(more, base+c)
 			}

@@ -3,8 +3,6 @@ package restore
 import (
 	"bytes"
 	"context"
-	"errors"
-	"io"
 	"maps"
 	"slices"
 
@@ -47,33 +45,7 @@ func equalObjects(ctx context.Context, t store.Trees, a, b retake.ObjectID) (boo
 		return false, err
 	}
 	defer y.Close() //nolint:errcheck // only read
-	return equalReaders(ctx, x, y)
-}
-
-func equalReaders(ctx context.Context, x, y io.Reader) (bool, error) {
-	a, b := make([]byte, 64<<10), make([]byte, 64<<10)
-	for {
-		n, err1 := io.ReadFull(x, a)
-		m, err2 := io.ReadFull(y, b)
-		if !bytes.Equal(a[:n], b[:m]) {
-			return false, nil
-		}
-		end1, end2 := over(err1), over(err2)
-		switch {
-		case err1 != nil && !end1:
-			return false, err1
-		case err2 != nil && !end2:
-			return false, err2
-		case end1 || end2:
-			return end1 && end2, nil
-		case ctx.Err() != nil:
-			return false, ctx.Err()
-		}
-	}
-}
-
-func over(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	return store.SameBytes(x, y)
 }
 
 // sameDress reports whether mode, owner, attributes, links and holes are the same.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/screen"
 )
 
 // Limits of deletions that are done without being asked about.
@@ -28,7 +28,7 @@ func (p *planner) obstacles(ctx context.Context) error {
 	p.askMass()
 	p.askSetuid()
 	if p.plan.Bytes > p.World.Free && p.World.Root != nil {
-		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleSpace, Text: fmt.Sprintf("%s MB are to be written, and %s MB are free", grouped(int(p.plan.Bytes/1e6)), grouped(int(p.World.Free/1e6)))})
+		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleSpace, Text: fmt.Sprintf("%s are to be written, and %s are free", screen.Bytes(p.plan.Bytes), screen.Bytes(p.World.Free))})
 	}
 	if p.World.Root == nil {
 		return nil
@@ -39,21 +39,12 @@ func (p *planner) obstacles(ctx context.Context) error {
 // fewNames are told by name; more are counted.
 const fewNames = 2
 
-// grouped writes a number as people read it.
-func grouped(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
 func (p *planner) ask(class string, paths []string, one, more string) {
 	if len(paths) == 0 {
 		return
 	}
 	slices.Sort(paths)
-	who := grouped(len(paths)) + " paths"
+	who := screen.Count(int64(len(paths))) + " paths"
 	if len(paths) <= fewNames {
 		who = strings.Join(paths[:len(paths)-1], ", ") + " and " + paths[len(paths)-1]
 	}
@@ -124,9 +115,9 @@ func (p *planner) askMass() {
 	}
 	switch {
 	case n > massFiles:
-		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleMassDelete, Text: fmt.Sprintf("%s deletions, the limit is %s", grouped(n), grouped(massFiles))})
+		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleMassDelete, Text: fmt.Sprintf("%s deletions, the limit is %s", screen.Count(int64(n)), screen.Count(massFiles))})
 	case n > massAtOnce && float64(n) > massShare*float64(p.Files):
-		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleMassDelete, Text: fmt.Sprintf("%s deletions, more than %.0f %% of all %s files", grouped(n), massShare*100, grouped(int(p.Files)))})
+		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleMassDelete, Text: fmt.Sprintf("%s deletions, more than %.0f %% of all %s files", screen.Count(int64(n)), massShare*100, screen.Count(p.Files))})
 	}
 }
 

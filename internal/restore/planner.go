@@ -158,7 +158,7 @@ func (p *planner) chosen(path string, kin map[string]string) bool {
 	if unit == "" {
 		return false
 	}
-	return tree.Match(p.Paths, unit) || slices.ContainsFunc(companions, func(c string) bool { return tree.Match(p.Paths, unit+c) })
+	return tree.Match(p.Paths, unit) || slices.ContainsFunc(retake.Companions, func(c string) bool { return tree.Match(p.Paths, unit+c) })
 }
 
 // shut reports whether nothing below can be reached: something that stays is not a

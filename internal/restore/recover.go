@@ -79,7 +79,7 @@ func (p *planner) findCompanions(ctx context.Context, cut *retake.Plan) error {
 		if s.Now == nil || s.Now.Kind != retake.KindFile || s.What != retake.Edited {
 			continue
 		}
-		for _, c := range companions {
+		for _, c := range retake.Companions {
 			e, err := found(p.now.Find(ctx, s.Path+c))
 			if err != nil {
 				return err

@@ -92,9 +92,6 @@ func pop(l []retake.Entry, name string) (*retake.Entry, []retake.Entry) {
 
 func isDir(e *retake.Entry) bool { return e != nil && e.Kind == retake.KindDir }
 
-// companions are the files that SQLite keeps beside a database.
-var companions = []string{"-wal", "-shm", "-journal"}
-
 // units finds the databases of a directory: the path of each member maps to the
 // path of the database it belongs to.
 func units(dir string, lists ...[]retake.Entry) map[string]string {
@@ -106,7 +103,7 @@ func units(dir string, lists ...[]retake.Entry) map[string]string {
 			if isDir(&l[i]) {
 				dirs[l[i].Name] = true
 			}
-			for _, c := range companions {
+			for _, c := range retake.Companions {
 				if strings.HasSuffix(l[i].Name, c) {
 					beside = append(beside, l[i].Name)
 				}
@@ -115,7 +112,7 @@ func units(dir string, lists ...[]retake.Entry) map[string]string {
 	}
 	var out map[string]string
 	for _, name := range beside {
-		for _, c := range companions {
+		for _, c := range retake.Companions {
 			base, ok := strings.CutSuffix(name, c)
 			if !ok || base == "" || !there[base] || dirs[base] || dirs[name] {
 				continue

@@ -69,7 +69,7 @@ func sortSteps(steps []retake.Step) {
 func (p *planner) keepUnits() {
 	stays := map[string]retake.KeepReason{}
 	for _, k := range p.plan.Keeps {
-		for _, c := range append([]string{""}, companions...) {
+		for _, c := range append([]string{""}, retake.Companions...) {
 			if base, ok := strings.CutSuffix(k.Path, c); ok {
 				stays[base] = k.Why
 			}

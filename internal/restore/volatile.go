@@ -1,6 +1,10 @@
 package restore
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
 
 // outputs are directories that programs fill and people do not write in.
 var outputs = []string{"node_modules", "dist", "build", "out", "target", ".next", ".nuxt", ".svelte-kit", ".turbo", ".cache", ".parcel-cache", ".vite", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", "coverage", "logs", "log", "tmp", ".gradle", ".idea"}
@@ -10,7 +14,7 @@ var outputs = []string{"node_modules", "dist", "build", "out", "target", ".next"
 // is taken back is left as it is; it is nobody's edit.
 func Output(path string) bool {
 	dir, name := split(path)
-	for _, c := range companions {
+	for _, c := range retake.Companions {
 		name = strings.TrimSuffix(name, c)
 	}
 	if database(join(dir, name)) {

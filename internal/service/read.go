@@ -1,8 +1,6 @@
 package service
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -267,28 +265,5 @@ func (s *Service) equal(ctx context.Context, id retake.ObjectID, r io.Reader) (b
 		return false, err
 	}
 	defer stored.Close() //nolint:errcheck // nothing was written
-	return sameBytes(bufio.NewReaderSize(r, 64<<10), bufio.NewReaderSize(stored, 64<<10))
-}
-
-func sameBytes(a, b io.Reader) (bool, error) {
-	x, y := make([]byte, 32<<10), make([]byte, 32<<10)
-	for {
-		n, err1 := io.ReadFull(a, x)
-		m, err2 := io.ReadFull(b, y)
-		if !bytes.Equal(x[:n], y[:m]) {
-			return false, nil
-		}
-		end1 := errors.Is(err1, io.EOF) || errors.Is(err1, io.ErrUnexpectedEOF)
-		end2 := errors.Is(err2, io.EOF) || errors.Is(err2, io.ErrUnexpectedEOF)
-		switch {
-		case end1 && end2:
-			return true, nil
-		case err1 != nil && !end1:
-			return false, err1
-		case err2 != nil && !end2:
-			return false, err2
-		case end1 != end2:
-			return false, nil
-		}
-	}
+	return store.SameBytes(r, stored)
 }
