@@ -13,6 +13,12 @@ const (
 	TriggerSafety   Trigger = "safety"   // all there was before a restore
 	TriggerReturn   Trigger = "return"   // after a restore, an undo, a redo or an adopt
 	TriggerFork     Trigger = "fork"     // the first of a fork
+	TriggerPrompt   Trigger = "prompt"   // before a turn
+	TriggerTurn     Trigger = "turn"     // after a turn
+	TriggerTask     Trigger = "task"     // a task was completed, or failed
+	TriggerRisk     Trigger = "risk"     // before a call that may destroy something here
+	TriggerCall     Trigger = "call"     // after a call
+	TriggerSession  Trigger = "session"  // the session ended, or is about to forget
 )
 
 // Checkpoint is one moment on the timeline of a workspace.
@@ -33,7 +39,9 @@ type Checkpoint struct {
 	NewBytes  int64        `json:"new_bytes"` // of files that are new or have other bytes
 	Changed   Counts       `json:"changed"`
 	Policy    Policy       `json:"policy,omitzero"`
-	Return    *Return      `json:"return,omitempty"` // it was made by going back
+	Return    *Return      `json:"return,omitempty"`  // it was made by going back
+	Turn      *Turn        `json:"turn,omitempty"`    // an agent's work led to it
+	Effects   []Effect     `json:"effects,omitempty"` // done outside since the moment before
 }
 
 // Counts counts the paths that differ from the parent; directories whose times

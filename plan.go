@@ -128,9 +128,14 @@ var ObstacleClasses = []string{
 
 // Effect is something that was done outside the workspace; no restore takes it back.
 type Effect struct {
-	ID   string    `json:"id"`
-	Time time.Time `json:"time"`
-	Text string    `json:"text"`
+	ID      string    `json:"id"` // e1, e2: as people say it
+	Time    time.Time `json:"time"`
+	Text    string    `json:"text"` // what was run or called, secrets masked
+	Kind    string    `json:"kind,omitempty"`
+	Target  string    `json:"target,omitempty"` // where it went
+	Agent   string    `json:"agent,omitempty"`
+	Session string    `json:"session,omitempty"`
+	Call    string    `json:"call,omitempty"`
 }
 
 // Return is what a checkpoint says that was made by going back, sideways or

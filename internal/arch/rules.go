@@ -6,7 +6,7 @@ const module = "github.com/retake-dev/retake"
 // below it; it may import what stands lower, never what stands higher.
 var floors = [][]string{
 	{""}, // the vocabulary
-	{"client", "internal/tree", "internal/ignore", "internal/fsx", "internal/secret", "internal/proc", "internal/clock", "internal/screen", "internal/track", "internal/merge", "internal/mount"},
+	{"client", "internal/tree", "internal/ignore", "internal/fsx", "internal/secret", "internal/proc", "internal/clock", "internal/screen", "internal/track", "internal/merge", "internal/mount", "internal/risk", "internal/talk", "internal/agents", "internal/mark"},
 	{"internal/store", catalogRoom},
 	{"internal/capture", "internal/restore", "internal/story", "internal/verify", "internal/retain", "internal/session", "internal/fork"},
 	{"internal/service"},
@@ -50,6 +50,9 @@ var doors = []struct {
 	{"github.com/spf13/cobra", []string{"internal/cli"}},
 	{"github.com/hanwen/go-fuse/v2", []string{"internal/mount"}},
 	{"znkr.io/diff", []string{"internal/merge"}},
+	{"mvdan.cc/sh/v3", []string{"internal/risk"}},
+	{"github.com/tailscale/hujson", []string{"internal/agents"}},
+	{"github.com/modelcontextprotocol/go-sdk", []string{"internal/mcp", "test"}},
 	{"golang.org/x/sys/unix", []string{"internal/fsx", "internal/track", "internal/proc", "internal/config", "bench", "test"}},
 }
 

@@ -1,0 +1,52 @@
+package retake
+
+import (
+	"context"
+	"io"
+)
+
+// Observer hears what agents tell, and remembers what they held.
+type Observer interface {
+	// Observe hears one signal. The same signal again does nothing. An error means
+	// that it was not heard.
+	Observe(ctx context.Context, s Signal) (Reaction, error)
+	// Effects lists what was done outside since a moment, oldest first; since ""
+	// is since the start.
+	Effects(ctx context.Context, ws WorkspaceID, since string) ([]Effect, error)
+	// Tasks answers the newest to-do list.
+	Tasks(ctx context.Context, ws WorkspaceID) ([]Task, error)
+	// SetTasks replaces the list, as somebody says who is no hook.
+	SetTasks(ctx context.Context, ws WorkspaceID, tasks []Task) (Reaction, error)
+	// State answers what the agent held at a checkpoint.
+	State(ctx context.Context, ws WorkspaceID, ref string) (State, error)
+	// Conversation gives the bytes of the conversation up to a checkpoint, as the
+	// agent wrote them.
+	Conversation(ctx context.Context, ws WorkspaceID, ref string) (io.ReadCloser, Conversation, error)
+	// Resume makes a fork of the conversation that ends at a checkpoint, beside
+	// the live one, and says how to go on with it.
+	Resume(ctx context.Context, req ResumeRequest) (Resumption, error)
+}
+
+// ResumeRequest asks for a conversation to go on. Dir is where; empty: the root
+// of the workspace. With Look nothing is written.
+type ResumeRequest struct {
+	Workspace WorkspaceID
+	Ref       string
+	Dir       string
+	Look      bool
+}
+
+// Granularity is how often an agent's work becomes a moment.
+type Granularity string
+
+// The granularities.
+const (
+	GranularityTurn Granularity = "turn"
+	GranularityCall Granularity = "call" // also after each call
+)
+
+// Habits are the user's choices about agents in a workspace.
+type Habits struct {
+	Paused      bool        // no moments are taken; what was told is dropped
+	Granularity Granularity // "" is turn
+}
