@@ -78,8 +78,8 @@ type Leaf struct {
 	State []retake.Entry
 }
 
-// Writer adds to one line. Only one goroutine may call Seal, Amend, Forget and
-// Close; the Write methods may be called from several.
+// Writer adds to one line. Only one goroutine may call Seal, Annotate, Amend,
+// Forget and Close; the Write methods may be called from several.
 type Writer interface {
 	// Head is the line as it was when the writer began, or after the last Seal.
 	Head() Head
@@ -93,6 +93,10 @@ type Writer interface {
 	// an error there is no new checkpoint, but for ErrInDoubt: then it may be
 	// there, whole.
 	Seal(ctx context.Context, s Sealing) error
+	// Annotate adds entries to the state of a checkpoint, or replaces those of the
+	// same name. Their bytes were written before by this writer, or are reached by
+	// a checkpoint of this line. ErrNotFound; then nothing was changed. Durable.
+	Annotate(ctx context.Context, number int64, state []retake.Entry) error
 	// Amend changes what a line says of itself: its workspace, its pins. Durable.
 	Amend(ctx context.Context, ws retake.Workspace, pins []retake.Pin) error
 	// Forget replaces checkpoints by tombstones. ErrHeld for the newest and for

@@ -156,6 +156,52 @@ func (w *writer) dropStale(ctx context.Context) error {
 	return nil
 }
 
+// Annotate adds to the state of a checkpoint.
+func (w *writer) Annotate(ctx context.Context, number int64, state []retake.Entry) error {
+	if err := w.usable(); err != nil {
+		return err
+	}
+	top, mid := buckets(number)
+	if err := w.loadPath(ctx, top, mid); err != nil {
+		return fmt.Errorf("annotate: %w", err)
+	}
+	old, ok := entryNamed(w.mid.entries, strconv.FormatInt(number, 10))
+	if !ok {
+		return fmt.Errorf("annotate %d: %w", number, store.ErrNotFound)
+	}
+	leaf, err := w.annotated(ctx, old, state)
+	if err == nil {
+		err = w.insert(ctx, number, leaf)
+	}
+	if err == nil {
+		err = w.commit(ctx, retake.Summary{})
+	}
+	return w.doubt("annotate", err)
+}
+
+// annotated writes a leaf again, with more state.
+func (w *writer) annotated(ctx context.Context, old retake.Entry, state []retake.Entry) (retake.Entry, error) {
+	entries, err := readDir(ctx, w.v, old.Object)
+	if err != nil {
+		return old, err
+	}
+	all, err := w.childEntries(ctx, entries, stateDir)
+	if err != nil {
+		return old, err
+	}
+	for _, e := range state {
+		all = withEntry(all, e)
+	}
+	id, sum, err := w.writeDir(ctx, all, old.ModTime, false)
+	if err != nil {
+		return old, err
+	}
+	dir := lineDir(stateDir, id, old.ModTime)
+	dir.Sum = sum
+	id, _, err = w.writeDir(ctx, withEntry(entries, dir), old.ModTime, false)
+	return lineDir(old.Name, id, old.ModTime), err
+}
+
 // Amend changes the workspace and the pins of the line.
 func (w *writer) Amend(ctx context.Context, ws retake.Workspace, pins []retake.Pin) error {
 	if err := w.usable(); err != nil {

@@ -196,6 +196,34 @@ func (w *writer) leaf(ctx context.Context, sl store.Sealing) (leaf, error) {
 	return leaf{card: w.s.put(cardPrefix, card), files: files, state: names}, nil
 }
 
+// Annotate adds to the state of a checkpoint.
+func (w *writer) Annotate(ctx context.Context, number int64, state []retake.Entry) error {
+	err := w.change(ctx, func(l *line) error {
+		lf, ok := l.leaves[number]
+		if !ok {
+			return store.ErrNotFound
+		}
+		all, err := decodeDir(lf.state)
+		if err != nil {
+			return err
+		}
+		for _, e := range state {
+			all = slices.DeleteFunc(all, func(o retake.Entry) bool { return o.Name == e.Name })
+			all = append(all, e)
+		}
+		slices.SortFunc(all, func(a, b retake.Entry) int { return strings.Compare(a.Name, b.Name) })
+		if lf.state, err = encodeDir(all); err != nil {
+			return err
+		}
+		l.leaves[number] = lf
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("annotate checkpoint %d: %w", number, err)
+	}
+	return nil
+}
+
 // Amend changes what the line says of itself.
 func (w *writer) Amend(ctx context.Context, ws retake.Workspace, pins []retake.Pin) error {
 	err := w.change(ctx, func(l *line) error {

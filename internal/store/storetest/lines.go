@@ -149,9 +149,10 @@ func closed(t *testing.T, h Harness) {
 	_, _, errDir := w.WriteDir(ctx, nil, 0)
 	for name, err := range map[string]error{
 		"WriteFile": errFile, "WriteDir": errDir,
-		"Seal":   w.Seal(ctx, store.Sealing{Card: newCard(w.ws, 2, root), Files: root}),
-		"Amend":  w.Amend(ctx, w.ws, nil),
-		"Forget": w.Forget(ctx, []retake.Tombstone{stone(card)}),
+		"Seal":     w.Seal(ctx, store.Sealing{Card: newCard(w.ws, 2, root), Files: root}),
+		"Amend":    w.Amend(ctx, w.ws, nil),
+		"Annotate": w.Annotate(ctx, 1, nil),
+		"Forget":   w.Forget(ctx, []retake.Tombstone{stone(card)}),
 	} {
 		if !errors.Is(err, store.ErrSealed) {
 			t.Errorf("%s after Close: %v, want ErrSealed", name, err)
