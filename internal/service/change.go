@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/mark"
 	"github.com/retake-dev/retake/internal/restore"
 	"github.com/retake-dev/retake/internal/tree"
 )
@@ -39,7 +40,7 @@ func (a *application) change(ctx context.Context) (restore.Outcome, error) {
 			return restore.Stamp(s), ok
 		},
 		Holds:    []func() (fsx.Dir, error){a.holdBeside, a.holdInside},
-		Journals: journals, Journal: journalName(a.ws.ID), Header: a.header(), Mark: markXattr,
+		Journals: journals, Journal: journalName(a.ws.ID), Header: a.header(), Mark: mark.Xattr,
 		Resumes: a.j.cut != nil, Clock: a.s.p.Clock, Fence: a.s.p.Fence, Progress: a.progress(),
 	}
 	out, err := restore.Apply(ctx, job)
@@ -110,11 +111,11 @@ func (a *application) holdInside() (fsx.Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := makeDir(a.root, markerDir)
+	d, err := makeDir(a.root, mark.Dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := writeSmall(d, hideFile, "*\n"); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := mark.WriteSmall(d, mark.HideFile, "*\n"); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, a.root.SetMtime(i.Mtime)

@@ -12,6 +12,7 @@ import (
 	"github.com/retake-dev/retake/internal/capture"
 	"github.com/retake-dev/retake/internal/fork"
 	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/mark"
 	"github.com/retake-dev/retake/internal/store"
 )
 
@@ -196,7 +197,7 @@ func (g *growth) protect(ctx context.Context, st store.Store, res retake.ForkRes
 	w := &res.Workspace
 	w.ID, w.Dev, w.Ino, w.Created = id, i.Dev, i.Ino, g.s.p.Clock.Now()
 	w.Origin = &retake.Origin{Workspace: g.ws.ID, Checkpoint: g.origin.ID, Number: g.origin.Number}
-	if err := writeMark(g.to, id); err != nil {
+	if err := mark.Write(g.to, id); err != nil {
 		return res, err
 	}
 	l := g.s.liveOf(id)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/mark"
 	"github.com/retake-dev/retake/internal/restore"
 )
 
@@ -36,4 +37,4 @@ func (s *Service) clearHolds(places ...func() (fsx.Dir, error)) {
 }
 
 // markerInside opens our directory in the workspace, if there is one.
-func (a *application) markerInside() (fsx.Dir, error) { return a.root.OpenDir(markerDir) }
+func (a *application) markerInside() (fsx.Dir, error) { return a.root.OpenDir(mark.Dir) }

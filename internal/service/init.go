@@ -12,6 +12,7 @@ import (
 	"github.com/retake-dev/retake/internal/capture"
 	"github.com/retake-dev/retake/internal/catalog"
 	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/mark"
 )
 
 // A project rarely has more; asking once is cheap.
@@ -42,9 +43,9 @@ func (s *Service) Init(ctx context.Context, req retake.InitRequest) (retake.Save
 	if _, err := s.openStore(ctx, true); err != nil {
 		return retake.SaveResult{}, fault("the store cannot be opened", unchanged, err)
 	}
-	before, err := readMark(root)
+	before, err := mark.Read(root)
 	if err == nil {
-		err = writeMark(root, ws.ID)
+		err = mark.Write(root, ws.ID)
 	}
 	if err != nil {
 		return retake.SaveResult{}, fault("the directory cannot be marked", unchanged, err)
@@ -59,9 +60,9 @@ func (s *Service) Init(ctx context.Context, req retake.InitRequest) (retake.Save
 // putMarkBack leaves a directory as it was found.
 func putMarkBack(root fsx.Dir, before retake.WorkspaceID) error {
 	if before == "" {
-		return removeMark(root)
+		return mark.Remove(root)
 	}
-	return writeMark(root, before)
+	return mark.Write(root, before)
 }
 
 // identify gives the workspace that the directory is to be: a new one, or one
@@ -71,7 +72,7 @@ func (s *Service) identify(ctx context.Context, path string, root fsx.Dir, req r
 	if err != nil {
 		return retake.Workspace{}, err
 	}
-	mark, err := readMark(root)
+	mark, err := mark.Read(root)
 	if err != nil {
 		return retake.Workspace{}, err
 	}

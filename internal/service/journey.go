@@ -11,6 +11,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/catalog"
 	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/mark"
 	"github.com/retake-dev/retake/internal/restore"
 	"github.com/retake-dev/retake/internal/store"
 	"github.com/retake-dev/retake/internal/tree"
@@ -199,7 +200,7 @@ func rootNow(root fsx.Dir) (retake.Entry, error) {
 	}
 	e := retake.Entry{Kind: retake.KindDir, Mode: i.Mode, UID: i.UID, GID: i.GID, ModTime: i.Mtime}
 	x, err := root.Xattrs()
-	delete(x, markXattr)
+	delete(x, mark.Xattr)
 	if len(x) > 0 {
 		e.Extra = &retake.Extra{Xattrs: x}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/catalog"
 	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/mark"
 	"github.com/retake-dev/retake/internal/store"
 )
 
@@ -51,7 +52,7 @@ func (s *Service) markedAt(ctx context.Context, path string) (retake.Workspace, 
 		return retake.Workspace{}, false, nil // not ours to read: the root may lie above
 	}
 	defer root.Close() //nolint:errcheck // only looked
-	id, err := readMark(root)
+	id, err := mark.Read(root)
 	if err != nil || id == "" {
 		return retake.Workspace{}, false, err
 	}
@@ -94,7 +95,7 @@ func (s *Service) stillThere(ws retake.Workspace) bool {
 		return false
 	}
 	defer root.Close() //nolint:errcheck // only looked
-	id, err := readMark(root)
+	id, err := mark.Read(root)
 	return err == nil && id == ws.ID
 }
 
@@ -115,7 +116,7 @@ func (s *Service) openRoot(ctx context.Context, id retake.WorkspaceID) (retake.W
 	if err != nil {
 		return ws, nil, fault(fmt.Sprintf("the directory of %s cannot be opened", ws.Name), unchanged, err)
 	}
-	mark, err := readMark(root)
+	mark, err := mark.Read(root)
 	if err == nil && mark != ws.ID {
 		err = &retake.Error{Kind: retake.Moved, What: fmt.Sprintf("%s is not the workspace %s any more", ws.Root, ws.Name), Safe: unchanged, Hint: "protect what is there now: retake init"}
 	}
@@ -157,8 +158,8 @@ func (s *Service) Deinit(ctx context.Context, id retake.WorkspaceID) (retake.Wor
 	l.mu.Unlock()
 	if root, err := s.p.FS.OpenRoot(ws.Root); err == nil {
 		defer root.Close() //nolint:errcheck // the mark is off or the error told
-		if mark, err := readMark(root); err == nil && mark == ws.ID {
-			if err := removeMark(root); err != nil {
+		if id, err := mark.Read(root); err == nil && id == ws.ID {
+			if err := mark.Remove(root); err != nil {
 				return ws, fault("the protection ended, but its mark stays", "The history is whole.", err)
 			}
 		}

@@ -24,6 +24,7 @@ import (
 	"github.com/retake-dev/retake/internal/catalog"
 	"github.com/retake-dev/retake/internal/clock"
 	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/mark"
 	"github.com/retake-dev/retake/internal/store"
 	"github.com/retake-dev/retake/internal/track"
 )
@@ -172,7 +173,7 @@ func (s *Service) captureOptions(ws retake.WorkspaceID, root string, budget time
 	skip, err := s.skip()
 	return capture.Options{
 		Clock: s.p.Clock, Policy: s.p.Policy(ws), Budget: budget, Skip: skip, Fine: s.p.FS.Fine(root),
-		Marker: markerDir, Xattr: markXattr, Progress: progress,
+		Marker: mark.Dir, Xattr: mark.Xattr, Progress: progress,
 	}, err
 }
 

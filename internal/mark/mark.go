@@ -1,33 +1,41 @@
-package service
+// Package mark is the mark that says which workspace a directory is: it moves with
+// the directory, whatever becomes of our memory.
+//
+// It reads, writes and removes the mark of an open directory, and finds the
+// nearest marked one above a path. It knows nothing of workspaces but their ids.
+//
+//	M1  A mark is no change of the workspace: times stay, git does not see it.
+//	M2  What we did not write is no mark.
+package mark
 
 import (
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/fsx"
 )
 
-// The mark says which workspace a directory is, and moves with it: an extended
-// attribute, which changes no file and no listing; where those do not exist, a
-// directory that hides itself from git.
+// The mark is an extended attribute, which changes no file and no listing; where
+// those do not exist, a directory that hides itself from git.
 const (
-	markXattr = "user.retake.workspace"
-	markerDir = ".retake"
-	idFile    = "id"
-	hideFile  = ".gitignore"
+	Xattr    = "user.retake.workspace"
+	Dir      = ".retake"
+	HideFile = ".gitignore" // in Dir
+	idFile   = "id"
 )
 
-// readMark answers "" when there is no mark, or one we did not write.
-func readMark(root fsx.Dir) (retake.WorkspaceID, error) {
+// Read answers "" when there is no mark, or one we did not write.
+func Read(root fsx.Dir) (retake.WorkspaceID, error) {
 	x, err := root.Xattrs()
 	if err != nil {
 		return "", fmt.Errorf("read mark: %w", err)
 	}
-	text := string(x[markXattr])
+	text := string(x[Xattr])
 	if text == "" {
 		if text, err = readMarker(root); err != nil {
 			return "", fmt.Errorf("read mark: %w", err)
@@ -41,7 +49,7 @@ func readMark(root fsx.Dir) (retake.WorkspaceID, error) {
 }
 
 func readMarker(root fsx.Dir) (string, error) {
-	d, err := root.OpenDir(markerDir)
+	d, err := root.OpenDir(Dir)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fsx.ErrNotDir) || errors.Is(err, fsx.ErrOtherMount) {
 		return "", nil
 	}
@@ -61,10 +69,10 @@ func readMarker(root fsx.Dir) (string, error) {
 	return string(b), err
 }
 
-// writeMark marks the directory. It puts the directory's time back: a mark is no
+// Write marks the directory. It puts the directory's time back: a mark is no
 // change of the workspace.
-func writeMark(root fsx.Dir, id retake.WorkspaceID) error {
-	err := root.SetXattr(markXattr, []byte(id))
+func Write(root fsx.Dir, id retake.WorkspaceID) error {
+	err := root.SetXattr(Xattr, []byte(id))
 	if err == nil {
 		return nil
 	}
@@ -75,21 +83,22 @@ func writeMark(root fsx.Dir, id retake.WorkspaceID) error {
 	if err := removeMarker(root); err != nil {
 		return fmt.Errorf("write mark: %w", err)
 	}
-	if err := root.Mkdir(markerDir, 0o700); err != nil {
+	if err := root.Mkdir(Dir, 0o700); err != nil {
 		return fmt.Errorf("write mark: %w", err)
 	}
-	d, err := root.OpenDir(markerDir)
+	d, err := root.OpenDir(Dir)
 	if err != nil {
 		return fmt.Errorf("write mark: %w", err)
 	}
-	err = errors.Join(writeSmall(d, hideFile, "*\n"), writeSmall(d, idFile, string(id)+"\n"), d.Close(), root.SetMtime(i.Mtime))
+	err = errors.Join(WriteSmall(d, HideFile, "*\n"), WriteSmall(d, idFile, string(id)+"\n"), d.Close(), root.SetMtime(i.Mtime))
 	if err != nil {
 		return fmt.Errorf("write mark: %w", err)
 	}
 	return nil
 }
 
-func writeSmall(d fsx.Dir, name, text string) error {
+// WriteSmall makes a small file of ours in the marker directory.
+func WriteSmall(d fsx.Dir, name, text string) error {
 	f, err := d.Create(name, 0o600)
 	if err != nil {
 		return err
@@ -98,14 +107,14 @@ func writeSmall(d fsx.Dir, name, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// removeMark takes the mark off, in whichever form it is.
-func removeMark(root fsx.Dir) error {
+// Remove takes the mark off, in whichever form it is.
+func Remove(root fsx.Dir) error {
 	x, err := root.Xattrs()
 	if err != nil {
 		return fmt.Errorf("remove mark: %w", err)
 	}
-	if _, ok := x[markXattr]; ok {
-		if err := root.RemoveXattr(markXattr); err != nil {
+	if _, ok := x[Xattr]; ok {
+		if err := root.RemoveXattr(Xattr); err != nil {
 			return fmt.Errorf("remove mark: %w", err)
 		}
 	}
@@ -124,14 +133,14 @@ func removeMark(root fsx.Dir) error {
 
 // removeMarker removes the marker directory and only the files we put there.
 func removeMarker(root fsx.Dir) error {
-	d, err := root.OpenDir(markerDir)
+	d, err := root.OpenDir(Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{idFile, hideFile} {
+	for _, name := range []string{idFile, HideFile} {
 		if err := d.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(err, d.Close())
 		}
@@ -139,5 +148,22 @@ func removeMarker(root fsx.Dir) error {
 	if err := d.Close(); err != nil {
 		return err
 	}
-	return root.Remove(markerDir)
+	return root.Remove(Dir)
+}
+
+// Above reports whether dir or a directory above it is marked. It follows no
+// link below dir, and asks nobody else.
+func Above(fsys fsx.FS, dir string) bool {
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		if root, err := fsys.OpenRoot(at); err == nil {
+			id, err := Read(root)
+			_ = root.Close() // only looked
+			if err == nil && id != "" {
+				return true
+			}
+		}
+		if at == filepath.Dir(at) {
+			return false
+		}
+	}
 }

@@ -1,0 +1,91 @@
+package spool_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/spool"
+)
+
+func signal(sec int64) retake.Signal {
+	return retake.Signal{ID: spool.NewID(), Kind: retake.SignalPrompt, Time: time.Unix(sec, 0).UTC(), Agent: "codex", Session: "s", Prompt: "say “hi”\n\x1b[31m"}
+}
+
+func TestOldestComesFirst(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "not", "made")
+	late, early := signal(200), signal(100)
+	for _, s := range []retake.Signal{late, early, late} {
+		if err := spool.Put(dir, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := spool.List(dir)
+	if err != nil || len(got) != 2 {
+		t.Fatalf("List: %v, %v", got, err)
+	}
+	if d := cmp.Diff([]retake.Signal{early, late}, []retake.Signal{got[0].Signal, got[1].Signal}); d != "" {
+		t.Errorf("List (-want +got):\n%s", d)
+	}
+	if err := spool.Drop(dir, early); err != nil {
+		t.Fatal(err)
+	}
+	if err := spool.Drop(dir, early); err != nil {
+		t.Errorf("Drop again: %v", err)
+	}
+	if n := spool.Count(dir); n != 1 {
+		t.Errorf("Count after a drop: %d, want 1", n)
+	}
+}
+
+func TestNoPathIsMadeOfAnID(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, id := range []retake.SignalID{"", "sg_", "sg_../../../../../../../../../../../tmp/x", "cp_0190f3a1-2b4c-7d5e-8f60-718293a4b5c6", retake.SignalID("sg_" + strings.Repeat("/", 36))} {
+		s := signal(1)
+		s.ID = id
+		if spool.Put(dir, s) == nil || spool.Drop(dir, s) == nil {
+			t.Errorf("the id %q is taken", id)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("files after refused ids: %v, %v", left, err)
+	}
+}
+
+func TestWhatCannotBeReadIsPutAside(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	good := signal(5)
+	if err := spool.Put(dir, good); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "0-half.signal"), []byte(`{"id":"sg_`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "0-link.signal")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		got, err := spool.List(dir)
+		if err != nil || len(got) != 1 || got[0].Signal.ID != good.ID {
+			t.Fatalf("List: %v, %v; want the good one alone", got, err)
+		}
+	}
+	if n := spool.Count(dir); n != 1 {
+		t.Errorf("Count: %d, want 1", n)
+	}
+}
+
+func TestNewIDIsOne(t *testing.T) {
+	t.Parallel()
+	if err := spool.CheckID(spool.NewID()); err != nil {
+		t.Error(err)
+	}
+}
