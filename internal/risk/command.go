@@ -1,0 +1,189 @@
+package risk
+
+import (
+	"path"
+	"strings"
+)
+
+// command is one simple command: its words without quotes, and what is known of
+// what it reads.
+type command struct {
+	words  []word
+	env    []string // NAME=value before it
+	text   string   // as run
+	stdin  string   // here-document, here-string, or what echo hands over
+	script bool     // reads from a file or a pipe
+	many   bool     // its arguments are made by another program
+	depth  int      // texts inside of texts
+	chain  int      // programs before it that run it
+}
+
+// word is one word. Text that the shell would only know when it runs stays as
+// written: $DIR, $(date).
+type word struct {
+	text string
+	glob bool
+}
+
+func (c *command) name() string {
+	if len(c.words) == 0 {
+		return ""
+	}
+	n := strings.ToLower(path.Base(strings.ReplaceAll(c.words[0].text, `\`, "/")))
+	if at := strings.IndexByte(n, '@'); at > 0 {
+		n = n[:at] // vercel@latest
+	}
+	return strings.TrimSuffix(n, ".exe")
+}
+
+func (c *command) args() []word {
+	if len(c.words) == 0 {
+		return nil
+	}
+	return c.words[1:]
+}
+
+// has reports whether one of the flags is there, alone, with =value, or as a
+// letter among others. What follows "--" is no flag.
+func (c *command) has(flags ...string) bool {
+	for _, w := range c.args() {
+		if w.text == "--" {
+			return false
+		}
+		if len(w.text) < 2 || w.text[0] != '-' {
+			continue
+		}
+		for _, f := range flags {
+			if flagIs(w.text, f) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func flagIs(text, flag string) bool {
+	if text == flag || strings.HasPrefix(text, flag+"=") {
+		return true
+	}
+	return len(flag) == 2 && text[1] != '-' && letters(text[1:]) && strings.Contains(text[1:], flag[1:])
+}
+
+func letters(s string) bool {
+	for i := range len(s) {
+		if c := s[i] | 0x20; c < 'a' || c > 'z' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// value is what follows one of the flags: -x v, -xv, --long v, --long=v.
+func (c *command) value(flags ...string) (string, bool) {
+	all := c.values(flags...)
+	if len(all) == 0 {
+		return "", false
+	}
+	return all[0], true
+}
+
+func (c *command) values(flags ...string) []string {
+	var list []string
+	args := c.args()
+	for i, w := range args {
+		if w.text == "--" {
+			break
+		}
+		for _, f := range flags {
+			switch {
+			case w.text == f:
+				if i+1 < len(args) {
+					list = append(list, args[i+1].text)
+				}
+			case strings.HasPrefix(w.text, f+"="):
+				list = append(list, w.text[len(f)+1:])
+			case len(f) == 2 && strings.HasPrefix(w.text, f) && f[1] != '-':
+				list = append(list, w.text[2:])
+			}
+		}
+	}
+	return list
+}
+
+// operands are the words that are no flags and no values of flags. Values names
+// the flags that take one.
+func (c *command) operands(values string) []string {
+	var list []string
+	args := c.args()
+	for i := 0; i < len(args); i++ {
+		t := args[i].text
+		if t == "--" {
+			for _, w := range args[i+1:] {
+				list = append(list, w.text)
+			}
+			break
+		}
+		if len(t) > 1 && t[0] == '-' {
+			if within(values, t) {
+				i++
+			}
+			continue
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// within reports whether a word stands in a list of words with blanks between.
+func within(list, w string) bool {
+	if w == "" || strings.Contains(w, " ") {
+		return false
+	}
+	for rest := list; rest != ""; {
+		var one string
+		one, rest, _ = strings.Cut(rest, " ")
+		if one == w {
+			return true
+		}
+	}
+	return false
+}
+
+// dry reports that a command only tells what it would do.
+func (c *command) dry() bool {
+	for _, w := range c.args() {
+		switch w.text {
+		case "--":
+			return false
+		case "--help", "--dry-run", "--dryrun", "--dry-run=client", "--dry-run=server", "--dry-run=true", "--what-if":
+			return true
+		}
+	}
+	args := c.args()
+	return len(args) == 1 && within("--version -V -h help version", args[0].text)
+}
+
+// after is the command made of the words from n on: what a program is asked to run.
+func (c *command) after(n int) *command {
+	inner := *c
+	inner.words, inner.chain = c.words[min(n, len(c.words)):], c.chain+1
+	return &inner
+}
+
+// setting is the value of NAME=value before the command.
+func (c *command) setting(name string) string {
+	for _, e := range c.env {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// first is the first of a list, or the word that stands for none.
+func first(list []string, none string) string {
+	if len(list) == 0 {
+		return none
+	}
+	return list[0]
+}
