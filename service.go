@@ -14,6 +14,7 @@ type Service interface {
 	Historian
 	Reader
 	Restorer
+	Observer
 	Keeper
 	Custodian
 	io.Closer
@@ -204,6 +205,11 @@ type Custodian interface {
 	Space(ctx context.Context) (StoreState, error)
 	// Sweep gives back the bytes that no checkpoint needs.
 	Sweep(ctx context.Context) (SweepReport, error)
+	// SpacePlan tells what the next tidy-up would drop, and changes nothing.
+	SpacePlan(ctx context.Context) (SpacePlan, error)
+	// Thin does that tidy-up now: what is due goes, then what nobody needs is
+	// swept. Whoever is at work keeps what he needs.
+	Thin(ctx context.Context, req ThinRequest) (ThinReport, error)
 	// Rebuild makes the catalog again from the store alone.
 	Rebuild(ctx context.Context) (RebuildReport, error)
 	// Prove computes the tree id of a directory with the stock engine's own

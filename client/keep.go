@@ -80,6 +80,18 @@ func (c *Client) Sweep(ctx context.Context) (retake.SweepReport, error) {
 	return call[retake.SweepReport](ctx, c, to(http.MethodPost, nil, "sweep"))
 }
 
+// SpacePlan tells what the next tidy-up would drop.
+func (c *Client) SpacePlan(ctx context.Context) (retake.SpacePlan, error) {
+	return call[retake.SpacePlan](ctx, c, get(nil, "space", "plan"))
+}
+
+// Thin does the next tidy-up now.
+func (c *Client) Thin(ctx context.Context, req retake.ThinRequest) (retake.ThinReport, error) {
+	a := to(http.MethodPost, nil, "thin")
+	a.follow = req.Progress
+	return call[retake.ThinReport](ctx, c, a)
+}
+
 // Rebuild makes the catalog again from the store alone.
 func (c *Client) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
 	return call[retake.RebuildReport](ctx, c, to(http.MethodPost, nil, "rebuild"))

@@ -13,6 +13,7 @@ import (
 	"github.com/retake-dev/retake/internal/cli"
 	"github.com/retake-dev/retake/internal/clock"
 	"github.com/retake-dev/retake/internal/config"
+	"github.com/retake-dev/retake/internal/mcp"
 	"github.com/retake-dev/retake/internal/proc"
 )
 
@@ -33,7 +34,13 @@ func Main() int {
 	conf, err := config.Read()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "retake:", err)
+		if _, ok := hookAgent(os.Args[1:]); ok {
+			return 0 // an agent is never stopped by its history
+		}
 		return 1
+	}
+	if agent, ok := hookAgent(os.Args[1:]); ok {
+		return hear(ctx, conf, agent)
 	}
 	settings, err := config.Load(conf.File)
 	if err != nil {
@@ -51,6 +58,11 @@ func Main() int {
 		Daemon:   keeper{conf, settings},
 		Settings: settings,
 		Run:      run(conf), Scratch: scratch(conf), Mount: mountAt,
+		Hook:   func(ctx context.Context, agent string) int { return hear(ctx, conf, agent) },
+		Places: places(conf),
+		MCP: func(ctx context.Context, s retake.Service, dir string) error {
+			return mcp.Serve(ctx, s, os.Stdin, os.Stdout, mcp.Options{Dir: dir, Version: version, Clock: clock.Wall})
+		},
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTTY: conf.InTTY, OutTTY: conf.OutTTY, ErrTTY: conf.ErrTTY,
 		Width: conf.Width, Color: conf.Color, ASCII: conf.ASCII, Solo: conf.Solo,

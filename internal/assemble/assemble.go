@@ -68,7 +68,8 @@ func Solo(ctx context.Context, c config.Config, s *config.Settings, o Options) (
 		},
 		FS: o.FS, Indexes: places.indexes, Data: data, Clock: o.Clock, Boot: c.Boot, Home: c.Home,
 		Returns: places.returns, Locks: fsx.NewLocks(places.locks), Fence: true,
-		Policy: s.Policy, Floor: s.Floor, Wait: waitForWriter, Sole: o.Sole,
+		Signals: places.signals, Sessions: places.sessions, Habits: s.Habits,
+		Policy: s.Policy, Floor: s.Floor, Budget: s.Budget, Within: s.Within, Wait: waitForWriter, Sole: o.Sole,
 	}
 	if o.Sole {
 		parts.Tracker = tracker(s, o.Track)
@@ -89,14 +90,18 @@ func tracker(s *config.Settings, o track.Options) *track.Tracker {
 
 const catalogName = "catalog.db"
 
-type places struct{ store, locks, indexes, returns, catalog string }
+type places struct{ store, locks, indexes, returns, signals, sessions, catalog string }
+
+// SignalsDir is where signals wait that are not done yet.
+func SignalsDir(data string) string { return filepath.Join(data, "signals") }
 
 func makePlaces(data string) (places, error) {
 	p := places{
 		store: filepath.Join(data, "store"), locks: filepath.Join(data, "locks"),
 		indexes: filepath.Join(data, "index"), returns: filepath.Join(data, "returns"), catalog: filepath.Join(data, catalogName),
+		signals: SignalsDir(data), sessions: filepath.Join(data, "sessions"),
 	}
-	for _, d := range []string{p.store, p.locks, p.indexes, p.returns} {
+	for _, d := range []string{p.store, p.locks, p.indexes, p.returns, p.signals, p.sessions} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return p, &retake.Error{Kind: retake.Away, What: "the directory of the store cannot be made", Safe: "Nothing was changed.", Hint: "put it elsewhere: RETAKE_HOME=DIR", Err: err}
 		}

@@ -30,7 +30,7 @@ func memories() func(t *testing.T, home string) retake.Service {
 	var stores sync.Map // home to store, so that reopening finds it
 	return func(t *testing.T, home string) retake.Service {
 		t.Helper()
-		for _, dir := range []string{"index", "returns"} {
+		for _, dir := range []string{"index", "returns", "sessions"} {
 			must(t, os.MkdirAll(filepath.Join(home, dir), 0o700))
 		}
 		cat, err := sqlite.Open(t.Context(), filepath.Join(home, "catalog.db"), "local", sqlite.Options{})
@@ -40,6 +40,7 @@ func memories() func(t *testing.T, home string) retake.Service {
 			Catalog:   cat,
 			OpenStore: func(context.Context, bool) (store.Store, error) { return st.(*memstore.Store), nil },
 			FS:        fsx.OS(), Indexes: filepath.Join(home, "index"), Data: home,
+			Signals: filepath.Join(home, "signals"), Sessions: filepath.Join(home, "sessions"),
 			Returns: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(), Fence: true,
 			Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute,
 			Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },

@@ -20,6 +20,15 @@ func renderCard(l look, c card) string {
 		}
 	}
 	field("taken", l.facts(cp.Time.In(l.now.Location()).Format("Mon 2 Jan 2006 15:04:05"), l.dim(l.ago(cp.Time)), triggerWord(cp.Trigger)))
+	if t := cp.Turn; t != nil {
+		field("agent", l.facts(strings.TrimSpace(screen.Escape(t.Agent+" "+t.Version)), turnFacts(t)))
+		field("prompt", promptText(l, t))
+		field("tasks", taskLine(t.Tasks))
+		field("", turnRemark(l, t))
+	}
+	for _, e := range cp.Effects {
+		field("stays done", screen.Escape(e.ID)+" "+screen.Escape(e.Text))
+	}
 	names := make([]string, len(c.Pins))
 	for i, p := range c.Pins {
 		names[i] = screen.Escape(p.Name)
@@ -51,6 +60,18 @@ func triggerWord(t retake.Trigger) string {
 		return "by going back"
 	case retake.TriggerFork:
 		return "the first of a fork"
+	case retake.TriggerPrompt:
+		return "by us, before a turn"
+	case retake.TriggerTurn:
+		return "after a turn"
+	case retake.TriggerTask:
+		return "by us, when a task ended"
+	case retake.TriggerRisk:
+		return "by us, before a risky call"
+	case retake.TriggerCall:
+		return "by us, after a call"
+	case retake.TriggerSession:
+		return "by us, at the end of a session"
 	}
 	return screen.Escape(string(t))
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/agents"
 	"github.com/retake-dev/retake/internal/clock"
 	"github.com/retake-dev/retake/internal/screen"
 )
@@ -26,6 +27,13 @@ type Deps struct {
 	// Mount shows the moments of a workspace below dir until ctx ends; ready is
 	// called when they are there.
 	Mount func(ctx context.Context, dir string, ws retake.Workspace, s retake.Service, ready func()) error
+
+	// MCP serves the tools for agents on our input and output until they end.
+	MCP func(ctx context.Context, s retake.Service, dir string) error
+	// Hook hears one event of an agent on our input; it answers 0 whatever happens.
+	Hook func(ctx context.Context, agent string) int
+	// Places tells where agents keep their settings.
+	Places func(project string) agents.Places
 
 	In                    io.Reader
 	Out, Err              io.Writer

@@ -56,6 +56,7 @@ func (c *forkCmd) run(cmd *cobra.Command, args []string) error {
 	}
 	c.warn(res.Warnings)
 	err = c.emit(forkAnswer{1, res}, func(l look) string { return renderFork(l, res, took) })
+	c.afterwards(cmd.Context(), s, ws.ID, res.Workspace.Root, res.Origin)
 	l := c.talk()
 	c.hint("go there", "cd "+l.word(res.Workspace.Root), "bring it home", "retake adopt "+l.word(res.Workspace.Name))
 	return err

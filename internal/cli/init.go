@@ -79,6 +79,9 @@ func (c *initCmd) capture(ctx context.Context, s retake.Service, req retake.Init
 	}
 	c.warn(res.Warnings)
 	err = c.emit(saveAnswer{1, res}, func(l look) string { return renderCaptured(l, res.Checkpoint, took) })
+	if err == nil {
+		err = c.offer(ctx)
+	}
 	c.hint("the timeline", "retake", "a moment by hand", "retake save \"what it is\"")
 	return err
 }

@@ -188,7 +188,11 @@ func (j *journey) apply(ctx context.Context, s retake.Service, req retake.PlanRe
 	if err != nil {
 		return j.notApplied(err)
 	}
-	return j.arrived(p, res, took)
+	err = j.arrived(p, res, took)
+	if p.Course != retake.CourseAdopt && len(p.Paths) == 0 && res.Checkpoint.ID != "" {
+		j.afterwards(ctx, s, req.Workspace, "", res.Checkpoint)
+	}
+	return err
 }
 
 // notApplied adds the commands that help, which only we know: they repeat what was

@@ -55,7 +55,8 @@ func (f *face) shelves() []shelf {
 	return []shelf{
 		{"Record", list{f.initCommand(), f.saveCommand()}, list{f.runCommand()}},
 		{"Look", list{f.logCommand(), f.showCommand(), f.diffCommand(), f.catCommand(), f.statusCommand()}, list{f.lsCommand(), f.atCommand(), f.mountCommand()}},
-		{"Go back", list{f.restoreCommand(), f.undoCommand()}, list{f.redoCommand()}},
+		{"Go back", list{f.restoreCommand(), f.undoCommand()}, list{f.redoCommand(), f.resumeCommand()}},
+		{"Agents", list{f.agentsCommand()}, list{f.tasksCommand(), f.effectsCommand(), f.pauseCommand(), f.unpauseCommand(), f.hookCommand(), f.mcpCommand()}},
 		{"Keep", list{f.pinCommand(), f.forgetCommand(), f.spaceCommand()}, list{f.unpinCommand()}},
 		{"Forks", nil, list{f.forkCommand(), f.forksCommand(), f.adoptCommand()}},
 		{"Workspaces", nil, list{f.workspacesCommand(), f.estimateCommand(), f.deinitCommand(), f.configCommand()}},

@@ -20,16 +20,22 @@ type card struct {
 }
 
 func (f *face) showCommand() *cobra.Command {
-	return &cobra.Command{
+	var talked bool
+	cmd := &cobra.Command{
 		Use: "show [REF]", Short: "one moment, and what really changed in it", Args: between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ref := "latest"
 			if len(args) == 1 {
 				ref = args[0]
 			}
+			if talked {
+				return f.conversation(cmd, ref)
+			}
 			return f.show(cmd, ref)
 		},
 	}
+	cmd.Flags().BoolVar(&talked, "conversation", false, "what was said up to that moment, likely secrets masked")
+	return cmd
 }
 
 func (f *face) show(cmd *cobra.Command, ref string) error {

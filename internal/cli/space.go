@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,44 +14,92 @@ type spaceAnswer struct {
 	V          int                     `json:"v"`
 	Store      retake.StoreState       `json:"store"`
 	Workspaces []retake.WorkspaceState `json:"workspaces"`
+	Plan       *retake.SpacePlan       `json:"plan,omitempty"` // absent when there is no store yet
 }
 
-type sweepAnswer struct {
+type spacePlanAnswer struct {
+	V int `json:"v"`
+	retake.SpacePlan
+}
+
+type thinAnswer struct {
 	V int `json:"v"`
 	retake.SweepReport
+	Forgotten int64 `json:"forgotten"`
+	Over      int64 `json:"over,omitempty"`
+}
+
+type spaceCmd struct {
+	*face
+	free, plan bool
 }
 
 func (f *face) spaceCommand() *cobra.Command {
-	var free bool
-	cmd := &cobra.Command{
-		Use: "space", Short: "the room that the store takes and has", Args: between(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := f.open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if free {
-				return f.sweep(cmd.Context(), s)
-			}
-			return f.space(cmd.Context(), s)
-		},
-	}
-	cmd.Flags().BoolVar(&free, "free", false, "give back what no moment needs")
+	c := &spaceCmd{face: f}
+	cmd := &cobra.Command{Use: "space", Short: "the room that the store takes and has", Args: between(0, 0), RunE: c.run}
+	cmd.Flags().BoolVar(&c.free, "free", false, "drop what is due now, and give back what no moment needs")
+	cmd.Flags().BoolVar(&c.plan, "plan", false, "list what the next tidy-up would drop; nothing is dropped")
 	return cmd
 }
 
-func (f *face) sweep(ctx context.Context, s retake.Service) error {
-	r, err := s.Sweep(ctx)
+func (c *spaceCmd) run(cmd *cobra.Command, _ []string) error {
+	if c.free && c.plan {
+		return usage(helpHint(cmd), "It is --plan or --free, not both.")
+	}
+	ctx := cmd.Context()
+	s, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
-	return f.emit(sweepAnswer{1, r}, func(l look) string {
-		return fmt.Sprintf("%s Gave back %s in %s; the store takes %s, and took at most %s more meanwhile.\n", l.green(l.g.Yes),
-			screen.Bytes(max(r.Before-r.After, 0)), screen.Took(r.Took), screen.Bytes(r.After), screen.Bytes(r.Peak))
-	})
+	switch {
+	case c.free:
+		return c.thin(ctx, s)
+	case c.plan:
+		return c.showPlan(ctx, s)
+	}
+	return c.show(ctx, s)
 }
 
-func (f *face) space(ctx context.Context, s retake.Service) error {
+func (c *spaceCmd) thin(ctx context.Context, s retake.Service) error {
+	p := c.progress("tidy up")
+	r, err := s.Thin(ctx, retake.ThinRequest{Progress: p.tell()})
+	p.done()
+	if err != nil {
+		return err
+	}
+	return c.emit(thinAnswer{1, r.Sweep, r.Forgotten, r.Over}, func(l look) string { return renderThin(l, r) })
+}
+
+func renderThin(l look, r retake.ThinReport) string {
+	w := r.Sweep
+	out := fmt.Sprintf("%s Gave back %s in %s; the store takes %s, and took at most %s more meanwhile.\n", l.green(l.g.Yes),
+		screen.Bytes(max(w.Before-w.After, 0)), screen.Took(w.Took), screen.Bytes(w.After), screen.Bytes(w.Peak))
+	if r.Forgotten > 0 {
+		out += fmt.Sprintf("  Dropped %s.\n", moments(r.Forgotten))
+	}
+	if r.Over > 0 {
+		out += fmt.Sprintf("%s It is still %s over its budget: what is kept on purpose takes more.\n", l.yellow("!"), screen.Bytes(r.Over))
+	}
+	return out
+}
+
+func (c *spaceCmd) showPlan(ctx context.Context, s retake.Service) error {
+	all, err := s.Workspaces(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := s.SpacePlan(ctx)
+	if err != nil {
+		return err
+	}
+	err = c.emit(spacePlanAnswer{1, p}, func(l look) string { return renderSpacePlan(l, p, all) })
+	if len(p.Drops) > 0 {
+		c.hint("keep one", "retake pin NUMBER NAME", "do it now", "retake space --free")
+	}
+	return err
+}
+
+func (c *spaceCmd) show(ctx context.Context, s retake.Service) error {
 	all, err := s.Workspaces(ctx)
 	if err != nil {
 		return err
@@ -60,42 +107,19 @@ func (f *face) space(ctx context.Context, s retake.Service) error {
 	a := spaceAnswer{V: 1, Workspaces: []retake.WorkspaceState{}}
 	a.Workspaces = append(a.Workspaces, all...)
 	if len(all) > 0 { // without a workspace there may be no store
-		if a.Store, err = s.Space(ctx); err != nil {
+		p, err := s.SpacePlan(ctx)
+		if err != nil {
+			return err
+		}
+		a.Store, a.Plan = p.Store, &p
+	}
+	err = c.emit(a, func(l look) string { return renderSpace(l, a) })
+	for _, w := range all {
+		if w.Gone && w.Ended == nil {
+			c.hint("now", "retake space --free", screen.Escape(w.Name)+" lost its directory", "retake deinit "+c.talk().word(w.Name))
 			return err
 		}
 	}
-	err = f.emit(a, func(l look) string { return renderSpace(l, a) })
-	f.hint("give back what no moment needs", "retake space --free")
+	c.hint("now", "retake space --free")
 	return err
-}
-
-func renderSpace(l look, a spaceAnswer) string {
-	if len(a.Workspaces) == 0 {
-		return firstRun(l)
-	}
-	var b strings.Builder
-	if a.Store != (retake.StoreState{}) {
-		fmt.Fprintf(&b, "%s\n\n", l.facts(l.bold(screen.Bytes(a.Store.Bytes)), "disk "+screen.Bytes(a.Store.Free)+" free", "floor "+screen.Bytes(a.Store.Floor)))
-	}
-	name := len("workspace")
-	for _, w := range a.Workspaces {
-		name = max(name, screen.Width(screen.Escape(w.Name)))
-	}
-	fmt.Fprintf(&b, "%s\n", l.dim(screen.Pad("workspace", name)+"  moments   its size"))
-	for _, w := range a.Workspaces {
-		size := l.g.Dash
-		if w.Latest != nil {
-			size = screen.Bytes(w.Latest.Bytes)
-		}
-		note := ""
-		switch {
-		case w.Ended != nil:
-			note = "no longer protected"
-		case w.Gone:
-			note = "directory gone"
-		}
-		line := screen.Pad(screen.Escape(w.Name), name) + "  " + screen.PadLeft(screen.Count(w.Count), 7) + "  " + screen.PadLeft(size, 9) + "  " + l.dim(note)
-		fmt.Fprintln(&b, strings.TrimRight(line, " "))
-	}
-	return b.String()
 }

@@ -55,6 +55,9 @@ func (f *face) statusLine(cmd *cobra.Command) error {
 		return err
 	}
 	t.Workspace.Interrupted = ws.Interrupted
+	if since := f.pausedSince(ws.ID); since != "" && ws.Interrupted == nil {
+		return f.emit(nil, func(l look) string { return l.g.Diamond + " paused since " + since + "\n" })
+	}
 	return f.emit(nil, func(l look) string { return renderStatusLine(l, t) + "\n" })
 }
 

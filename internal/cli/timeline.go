@@ -27,6 +27,8 @@ type row struct {
 	facts                            string // what really changed
 	gaps                             string
 	left                             bool // behind, when the files went to another moment
+	remark                           string
+	effects                          []retake.Effect
 }
 
 func makeRow(l look, c retake.Checkpoint, newest bool, pins []retake.Pin, g goals) row {
@@ -34,9 +36,10 @@ func makeRow(l look, c retake.Checkpoint, newest bool, pins []retake.Pin, g goal
 	switch {
 	case newest:
 		r.node = l.g.Point
-	case c.Trigger == retake.TriggerSafety:
+	case c.Trigger == retake.TriggerSafety, c.Trigger == retake.TriggerRisk:
 		r.node = l.g.Diamond
 	}
+	r.remark, r.effects = turnRemark(l, c.Turn), c.Effects
 	r.title, r.said = titleWith(c, g)
 	n := c.Changed.Total()
 	r.facts = changedFacts(l, c.Changed)
@@ -118,6 +121,7 @@ func renderTimeline(l look, t retake.Timeline, newest int64, g goals) string {
 	fmt.Fprintf(&b, "\n%s\n", l.dim(head))
 	for i, r := range rows {
 		b.WriteString(drawRow(l, c, r, i == len(rows)-1))
+		b.WriteString(effectRows(l, c, r.effects))
 	}
 	return b.String()
 }
@@ -212,6 +216,11 @@ func (l look) wideFacts(r row) string {
 	} else {
 		facts = l.dim(facts)
 	}
+	if r.remark != "" && r.facts == "" {
+		facts = r.remark
+	} else if r.remark != "" {
+		facts += l.dim(l.sep()) + r.remark
+	}
 	if r.gaps == "" {
 		return facts
 	}
@@ -229,6 +238,9 @@ func (l look) second(r row) string {
 	}
 	if r.partial {
 		return l.cyan("partial") + "  " + l.facts(l.dim(r.gaps), deleted)
+	}
+	if r.remark != "" {
+		return l.facts(r.remark, deleted)
 	}
 	return deleted
 }

@@ -55,6 +55,9 @@ func (g goals) fork(ctx context.Context, s retake.Service, ws retake.Workspace, 
 func title(c retake.Checkpoint) (text string, said bool) { return titleWith(c, nil) }
 
 func titleWith(c retake.Checkpoint, g goals) (text string, said bool) {
+	if c.Intent != "" && c.Trigger == retake.TriggerTurn {
+		return screen.Unicode.QuoteOpen + screen.Escape(c.Intent) + screen.Unicode.QuoteClose, true
+	}
 	if c.Intent != "" {
 		return screen.Escape(c.Intent), true
 	}
@@ -71,7 +74,10 @@ func titleWith(c retake.Checkpoint, g goals) (text string, said bool) {
 		if c.Return != nil {
 			return returned(*c.Return, g), false
 		}
-	case retake.TriggerManual:
+	case retake.TriggerTurn, retake.TriggerCall:
+		if c.Turn != nil && c.Changed.Total() == 0 {
+			return "a turn of " + screen.Escape(c.Turn.Agent), false
+		}
 	}
 	if c.Changed.Total() == 0 {
 		return "no file changed", false

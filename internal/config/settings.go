@@ -29,12 +29,18 @@ type Settings struct {
 
 // keys are all there is. A default of "" for a size is no limit.
 var keys = []struct{ key, def, help string }{
+	{"agents", "on", "on: what agents tell becomes moments; off: it is dropped"},
+	{"agents-more", "", "names of agents whose hooks a program retake-agent-NAME of yours translates, separated by commas"},
+	{"budget", "", "bytes that the store may take before the oldest moments go; default: 10 % of its disk, at most 20GB"},
 	{"daemon-cgroup", "leave", "leave: the daemon goes from the control group of its starter, unless that limits it; stay: only within what is the user's"},
 	{"daemon-idle", "4h", "how long a daemon stays that nobody asks; 0 is for ever"},
 	{"exclude", "", "patterns that are never captured, in git's form, separated by commas"},
 	{"floor", "", "bytes that stay free on the store's disk; default: 5 % of it, at most 10GB"},
 	{"gitignore", "false", "leave out what git ignores"},
+	{"granularity", "turn", "how often an agent's work becomes a moment: turn, or call for each call too"},
+	{"keep-within", "30d", "how long moments are kept, in days of work: all of the last day, one an hour for a week, then one a day; 0 is for ever"},
 	{"max-new-file", "", "leave out new files over this size"},
+	{"paused", "", "since when no moments are taken of agents' work; empty: they are"},
 	{"tracker", "auto", "what tells the daemon of changes: auto, fanotify, inotify, or scan to look at every file at each save"},
 	{"trust-unseen", "true", "a process whose memory we may not look into has no file of a workspace mapped; false: look at every file while there is one"},
 }
@@ -136,13 +142,27 @@ func (s *Settings) Set(key, value string) error {
 		return err
 	}
 	switch base {
-	case "floor", "max-new-file":
+	case "budget", "floor", "max-new-file":
 		_, err = ParseSize(value)
+	case "keep-within":
+		_, err = parseWithin(value)
 	case "gitignore", "trust-unseen":
 		_, err = strconv.ParseBool(value)
 	case "tracker":
 		if !slices.Contains(trackers, value) {
 			err = errors.New("it is one of " + strings.Join(trackers, ", "))
+		}
+	case "agents":
+		if value != "on" && value != "off" {
+			err = errors.New("it is on or off")
+		}
+	case "granularity":
+		if value != string(retake.GranularityTurn) && value != string(retake.GranularityCall) {
+			err = errors.New("it is turn or call")
+		}
+	case "paused":
+		if _, perr := time.Parse(time.RFC3339, value); value != "" && perr != nil {
+			err = errors.New("it is a time, as retake pause writes it")
 		}
 	case "daemon-idle":
 		_, err = parseIdle(value)
@@ -204,6 +224,26 @@ func (s *Settings) Policy(ws retake.WorkspaceID) retake.Policy {
 		}
 	}
 	return p
+}
+
+// MoreAgents are those that a program of the user translates for.
+func (s *Settings) MoreAgents() []string {
+	v, _ := s.Value("agents-more") // a key of our own
+	var out []string
+	for _, name := range strings.Split(v, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Habits are the user's choices about agents in a workspace.
+func (s *Settings) Habits(ws retake.WorkspaceID) retake.Habits {
+	return retake.Habits{
+		Paused:      s.of(ws, "agents") == "off" || s.of(ws, "paused") != "",
+		Granularity: retake.Granularity(s.of(ws, "granularity")),
+	}
 }
 
 func (s *Settings) of(ws retake.WorkspaceID, key string) string {

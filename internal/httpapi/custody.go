@@ -29,6 +29,14 @@ func (a *api) looking() {
 	answer(a, op(http.MethodPost, "/v1/sweep", "sweep", "Give back the bytes that no checkpoint needs"), func(ctx context.Context, _ *struct{}) (retake.SweepReport, error) {
 		return a.Sweep(ctx)
 	})
+	answer(a, op(http.MethodGet, "/v1/space/plan", "space-plan", "What the next tidy-up would drop"), func(ctx context.Context, _ *struct{}) (retake.SpacePlan, error) {
+		p, err := a.SpacePlan(ctx)
+		p.Workspaces, p.Drops = filled(p.Workspaces), filled(p.Drops)
+		return p, err
+	})
+	progressive(a, op(http.MethodPost, "/v1/thin", "thin", "Drop what is due, and sweep"), func(ctx context.Context, _ *struct{}, tell func(retake.Progress)) (retake.ThinReport, error) {
+		return a.Thin(ctx, retake.ThinRequest{Progress: tell})
+	})
 	answer(a, op(http.MethodPost, "/v1/rebuild", "rebuild", "Make the catalog again from the store"), func(ctx context.Context, _ *struct{}) (retake.RebuildReport, error) {
 		return a.Rebuild(ctx)
 	})

@@ -211,7 +211,11 @@ func fillIn(v reflect.Value, field string, n *int) {
 		v.SetMapIndex(reflect.ValueOf(field+odd), value)
 	case reflect.Struct:
 		for i := range v.NumField() {
-			fillIn(v.Field(i), v.Type().Field(i).Name, n)
+			name := v.Type().Field(i).Name
+			if name == "Command" && v.Type() != reflect.TypeFor[retake.Holder]() {
+				name = "Typed" // text, where a process has bytes
+			}
+			fillIn(v.Field(i), name, n)
 		}
 	case reflect.Func:
 	default:

@@ -70,6 +70,7 @@ func build(s retake.Service, o Options) (*http.ServeMux, huma.API) {
 	a.recording()
 	a.reading()
 	a.returning()
+	a.observing()
 	a.keeping()
 	a.looking()
 	embellish(a.huma.OpenAPI())

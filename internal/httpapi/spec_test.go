@@ -47,6 +47,13 @@ func TestSpecIsCurrent(t *testing.T) {
 var demands = []string{
 	"GET /v1/estimate dir",
 	"GET /v1/locate dir",
+	"POST /v1/signals body",
+	"POST /v1/signals body.agent",
+	"POST /v1/signals body.dir",
+	"POST /v1/signals body.id",
+	"POST /v1/signals body.kind",
+	"POST /v1/signals body.session",
+	"POST /v1/signals body.time",
 	"POST /v1/workspaces body",
 	"POST /v1/workspaces body.dir",
 	"POST /v1/workspaces/{ws}/forget body",
@@ -60,6 +67,8 @@ var demands = []string{
 	"POST /v1/workspaces/{ws}/restores body.digest",
 	"PUT /v1/workspaces/{ws}/pins/{name} body",
 	"PUT /v1/workspaces/{ws}/pins/{name} body.ref",
+	"PUT /v1/workspaces/{ws}/tasks body",
+	"PUT /v1/workspaces/{ws}/tasks body.tasks",
 }
 
 func TestRequestsDemandNoMore(t *testing.T) {

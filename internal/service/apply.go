@@ -74,6 +74,8 @@ type application struct {
 	plan   retake.Plan
 	held   []retake.Holder
 	warn   []retake.Warning
+
+	effects []retake.Effect // that stay done
 }
 
 func (a *application) run(ctx context.Context) (retake.RestoreResult, error) {
@@ -87,7 +89,7 @@ func (a *application) run(ctx context.Context) (retake.RestoreResult, error) {
 	if err := consented(shown, a.req.Accept); err != nil {
 		return retake.RestoreResult{}, err
 	}
-	a.j, a.held = j, shown.Holders
+	a.j, a.held, a.effects = j, shown.Holders, shown.Effects
 	if idle(&shown) {
 		return a.nothing(ctx, v)
 	}

@@ -81,6 +81,9 @@ func (c *care) upkeep(ctx context.Context) {
 		c.s.mu.Unlock()
 		if st != nil {
 			_ = st.Tend(ctx)
+			if c.s.tidy(ctx, st) {
+				c.kick()
+			}
 		}
 		if c.heavy.Swap(false) {
 			debug.FreeOSMemory() // a look at everything leaves several times what is kept
@@ -88,7 +91,7 @@ func (c *care) upkeep(ctx context.Context) {
 	}
 }
 
-// paused waits until nothing was saved for a while.
+// paused waits until nothing was saved for a while, or until room runs out.
 func (c *care) paused(ctx context.Context) bool {
 	last := time.NewTimer(patience)
 	defer last.Stop()
@@ -104,7 +107,9 @@ func (c *care) paused(ctx context.Context) bool {
 		case <-quiet.C:
 			return true
 		case <-c.kicked:
-			quiet.Stop()
+			if quiet.Stop(); c.s.hurry() {
+				return true
+			}
 		}
 	}
 }
@@ -127,6 +132,9 @@ func (c *care) checks(ctx context.Context) {
 		case <-t.C:
 		}
 		c.s.forgetIdle()
+		if c.s.pressed() { // and no save may be let in that would tell
+			c.kick()
+		}
 		for _, id := range c.s.watched() {
 			now := c.s.p.Clock.Now()
 			if next[id].IsZero() {

@@ -11,6 +11,7 @@ import (
 	"github.com/retake-dev/retake/internal/fsx"
 	"github.com/retake-dev/retake/internal/mark"
 	"github.com/retake-dev/retake/internal/restore"
+	"github.com/retake-dev/retake/internal/session"
 	"github.com/retake-dev/retake/internal/tree"
 )
 
@@ -157,10 +158,24 @@ func (a *application) tell(ctx context.Context, out restore.Outcome) (retake.Res
 	if err := a.s.endReturn(a.ws.ID); err != nil {
 		a.warn = append(a.warn, retake.Warning{Code: "journal", Text: "all is done, but the journal stays: " + err.Error()})
 	}
+	a.inform(ctx, saved.Checkpoint)
 	res.Holders = a.stillHeld(out.Displaced)
 	a.s.clearHolds(a.holdBeside, a.markerInside)
 	res.Warnings = append([]retake.Warning{}, a.warn...)
 	return res, nil
+}
+
+// inform leaves word for the agents that knew the files before.
+func (a *application) inform(ctx context.Context, cp retake.Checkpoint) {
+	var tasks []retake.Task
+	if said, err := a.s.lastSaid(ctx, a.ws, string(cp.ID)); err == nil {
+		if state, err := a.s.stateOf(ctx, said); err == nil { // context
+			tasks = state.Tasks
+		}
+	}
+	p := a.plan
+	p.Effects, p.Target = a.effects, a.j.target
+	a.s.rewound(a.ws.ID, session.Rewind{ID: string(cp.ID), At: cp.Time, Text: rewindNote(&p, a.words(), tasks)})
 }
 
 // stillHeld names the processes that had open what was replaced or deleted.

@@ -13,6 +13,7 @@ import (
 	"github.com/retake-dev/retake/internal/fork"
 	"github.com/retake-dev/retake/internal/fsx"
 	"github.com/retake-dev/retake/internal/mark"
+	"github.com/retake-dev/retake/internal/session"
 	"github.com/retake-dev/retake/internal/store"
 )
 
@@ -30,6 +31,11 @@ func (s *Service) Fork(ctx context.Context, req retake.ForkRequest) (retake.Fork
 	if err := s.outside(req, ws); err != nil {
 		return retake.ForkResult{}, err
 	}
+	release, err := s.keepWhile(ctx, origin)
+	if err != nil {
+		return retake.ForkResult{}, fault(fmt.Sprintf("moment %d is not there any more", origin.Number), unchanged, err)
+	}
+	defer release()
 	path, to, made, err := s.groundFor(req.Dir)
 	if err != nil {
 		return retake.ForkResult{}, err
@@ -215,6 +221,7 @@ func (g *growth) protect(ctx context.Context, st store.Store, res retake.ForkRes
 	if err := g.remember(ctx, st, l, i, res.Checkpoint); err != nil {
 		res.Warnings = append(res.Warnings, retake.Warning{Code: "index", Text: "the first save reads every file: " + err.Error()})
 	}
+	g.s.rewound(id, session.Rewind{ID: string(res.Checkpoint.ID), At: res.Checkpoint.Time, Text: forkNote(g.ws, g.origin)})
 	return res, nil
 }
 
@@ -227,6 +234,7 @@ func (g *growth) seal(ctx context.Context, t *taking, ws retake.Workspace) (reta
 	cp := g.origin
 	cp.ID, cp.Workspace, cp.Number, cp.Parent, cp.Time = id, ws.ID, 1, g.origin.ID, g.s.p.Clock.Now()
 	cp.Trigger, cp.Intent, cp.NewBytes, cp.Changed, cp.Return = retake.TriggerFork, fmt.Sprintf("grew from %d of %s", g.origin.Number, g.ws.Name), 0, retake.Counts{}, nil
+	cp.Turn, cp.Effects = nil, nil
 	if err := g.s.p.Catalog.PutWorkspace(ctx, ws); err != nil {
 		return cp, err
 	}

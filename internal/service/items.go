@@ -14,10 +14,13 @@ type walkBack struct {
 	git    bool                          // changes of repositories count
 	undone map[retake.CheckpointID]bool  // what undo and redo said last of an item
 	half   map[int64]retake.CheckpointID // numbers before a restore, with what it began from
+	last   *retake.Checkpoint            // that was looked at
+	newer  *retake.Checkpoint            // the one before it
 }
 
 // note takes in what a checkpoint says of others. It reports whether it is a way itself.
 func (w *walkBack) note(cp retake.Checkpoint) bool {
+	w.last, w.newer = &cp, w.last
 	if cp.Return == nil {
 		return false
 	}
@@ -42,6 +45,15 @@ func way(cp retake.Checkpoint) bool {
 // isItem reports whether a checkpoint changed something that counts. before is the one
 // before it on the line.
 func (w *walkBack) isItem(ctx context.Context, cp, before retake.Checkpoint) (bool, error) {
+	if sameTurn(before, cp) { // a turn is one item, however many moments it has
+		first, err := w.s.beforeItem(ctx, cp)
+		if err != nil && !retake.IsKind(err, retake.NotFound) {
+			return false, err
+		}
+		if err == nil { // else it was forgotten, and whoever takes the turn back hears so
+			before = first
+		}
+	}
 	began, first := w.half[cp.Number]
 	switch {
 	case cp.Trigger == retake.TriggerInit, cp.Trigger == retake.TriggerFork, before.ID == "":
@@ -49,6 +61,8 @@ func (w *walkBack) isItem(ctx context.Context, cp, before retake.Checkpoint) (bo
 	case cp.Return != nil && cp.Return.Course == retake.CourseUnwind:
 		return false, nil
 	case first && cp.Trigger == retake.TriggerSafety && began != cp.ID: // half of a restore that was cut off
+		return false, nil
+	case w.newer != nil && sameTurn(cp, *w.newer): // the end of its turn is the item
 		return false, nil
 	case ranOut(cp): // its other half is the item
 		return false, nil

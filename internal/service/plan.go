@@ -47,6 +47,9 @@ func (s *Service) planNow(ctx context.Context, l *live, ws retake.Workspace, roo
 		w.Holders = nil
 	}
 	j, p, err := s.firstThatChanges(ctx, ws, req, v, w)
+	if err == nil {
+		p.Effects, err = s.crossed(ctx, ws.ID, j)
+	}
 	if shown != nil {
 		p.Holders = shown.Holders
 		for _, o := range shown.Obstacles {

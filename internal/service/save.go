@@ -34,7 +34,7 @@ func (s *Service) Save(ctx context.Context, req retake.SaveRequest) (retake.Save
 	l.used = s.p.Clock.Now()
 	l.saving.Store(true)
 	defer l.saving.Store(false)
-	res, err := s.saveOr(ctx, l, ws, root, req)
+	res, err := s.saveFor(ctx, l, ws, root, req, asking{})
 	if err != nil {
 		return res, fault("not saved", notSaved, err)
 	}
@@ -46,24 +46,22 @@ func (s *Service) Save(ctx context.Context, req retake.SaveRequest) (retake.Save
 	return res, nil
 }
 
-// saveOr saves, unless that is asked only for changes and there can be none.
-func (s *Service) saveOr(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest) (retake.SaveResult, error) {
+// saveFor saves, unless that is asked only for changes and there can be none.
+func (s *Service) saveFor(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest, a asking) (retake.SaveResult, error) {
 	if req.IfChanged && (l.tip == nil || l.tip.ID != req.ID) { // else it is asked for the second time
 		if s.drain(l, ws.Root); l.still(s.p.Policy(ws.ID)) {
 			return retake.SaveResult{Workspace: ws, Checkpoint: *l.tip, Warnings: []retake.Warning{}}, nil
 		}
 	}
-	return s.saveIn(ctx, l, ws, root, req)
-}
-
-func (s *Service) saveIn(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest) (res retake.SaveResult, err error) {
-	return s.saveAs(ctx, l, ws, root, req, asking{})
+	return s.saveAs(ctx, l, ws, root, req, a)
 }
 
 // asking is what only the service itself asks of a save.
 type asking struct {
 	exact bool                     // with IfChanged: also times and owners count
 	say   func(*retake.Checkpoint) // says more of the checkpoint before it is sealed
+	state map[string][]byte        // what the agent holds
+	held  []retake.Entry           // the parts of its conversation, which are stored already
 }
 
 func (s *Service) saveAs(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest, a asking) (res retake.SaveResult, err error) {
@@ -114,6 +112,7 @@ func (s *Service) begin(ctx context.Context, l *live, ws retake.Workspace, root 
 		return nil, err
 	}
 	if free < floor {
+		s.care.kick() // room may be made
 		return nil, lowDisk(free, floor)
 	}
 	st, err := s.store(ctx)
@@ -196,7 +195,7 @@ func (t *taking) take(ctx context.Context, req retake.SaveRequest) (cp retake.Ch
 	}
 	if cp, err = t.checkpoint(res, req); err == nil {
 		card := retake.Card{V: retake.CardVersion, Checkpoint: cp}
-		err = t.w.Seal(ctx, store.Sealing{Card: card, Files: res.Files})
+		err = t.w.Seal(ctx, store.Sealing{Card: card, Files: res.Files, State: t.state, Held: t.references(ctx)})
 	}
 	if err != nil {
 		res.Draft.Discard()
@@ -211,6 +210,7 @@ func (t *taking) take(ctx context.Context, req retake.SaveRequest) (cp retake.Ch
 	if t.parent = &cp; res.Whole {
 		t.s.care.looked(cp.Files)
 	}
+	t.s.told(cp)
 	t.note(ctx, cp, res.Draft)
 	return cp, true, nil
 }
@@ -272,7 +272,22 @@ func (t *taking) checkpoint(res *capture.Result, req retake.SaveRequest) (retake
 	if t.say != nil {
 		t.say(&cp)
 	}
+	t.s.attribute(&cp)
 	return cp, nil
+}
+
+// references writes the directory of a conversation's parts. It is context: without it
+// the moment is as whole.
+func (t *taking) references(ctx context.Context) []retake.Entry {
+	if len(t.held) == 0 {
+		return nil
+	}
+	dir, err := talkEntry(ctx, t.w, t.held)
+	if err != nil {
+		t.warn = append(t.warn, retake.Warning{Code: "state", Text: "the conversation is not kept with this moment: " + err.Error()})
+		return nil
+	}
+	return []retake.Entry{dir}
 }
 
 // note writes what follows from a seal: the row, how far the catalog follows, the

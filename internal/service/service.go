@@ -40,38 +40,54 @@ type Parts struct {
 	Boot      string // identity of this run of the machine; "" when it cannot be told
 	Home      string // the user's home directory, for the danger guard
 	Policy    func(retake.WorkspaceID) retake.Policy
-	Floor     func(total int64) int64 // bytes that must stay free on the store's disk
-	Wait      time.Duration           // how long to wait for another writer
-	Tracker   *track.Tracker          // tells of changes; nil: every save looks at everything
-	Returns   string                  // directory of what restores leave: journals, and what they replaced
-	Locks     fsx.Locks               // between processes
-	Fence     bool                    // restores are also held to the workspace by the kernel
-	Sole      bool                    // this service alone writes, for long: it keeps more in memory, and looks after the store between saves
+	Floor     func(total int64) int64                // bytes that must stay free on the store's disk
+	Budget    func(total int64) int64                // bytes that the store may take on a disk of that size; nil or 0: no bound
+	Within    func(retake.WorkspaceID) time.Duration // how long moments are kept; nil or 0: for ever
+	Wait      time.Duration                          // how long to wait for another writer
+	Tracker   *track.Tracker                         // tells of changes; nil: every save looks at everything
+	Returns   string                                 // directory of what restores leave: journals, and what they replaced
+	Signals   string                                 // directory of signals that are not done yet
+	Sessions  string                                 // directory of what is known of agents
+	Habits    func(retake.WorkspaceID) retake.Habits
+	Locks     fsx.Locks // between processes
+	Fence     bool      // restores are also held to the workspace by the kernel
+	Sole      bool      // this service alone writes, for long: it keeps more in memory, and looks after the store between saves
 }
 
 // Service is retake.Service beside the files.
 type Service struct {
 	p     Parts
-	mu    sync.Mutex  // guards st and lives
+	mu    sync.Mutex  // guards st, lives and hearings
 	st    store.Store // nil until first needed
 	lives map[retake.WorkspaceID]*live
-	rows  sync.RWMutex // held alone while the catalog is made again, so that nobody takes a workspace for unknown
-	care  *care        // nil unless this service is sole
+
+	hearings map[retake.WorkspaceID]*hearing // guarded by mu
+	hears    sync.WaitGroup                  // what signals asked for and is under way
+	life     context.Context                 // ends what waits for an agent when the service closes
+	die      context.CancelFunc
+
+	bounds bounds       // what is known of the room that moments take
+	rows   sync.RWMutex // held alone while the catalog is made again, so that nobody takes a workspace for unknown
+	care   *care        // nil unless this service is sole
 }
 
 var _ retake.Service = (*Service)(nil)
 
 // New makes a service of its parts.
 func New(p Parts) *Service {
-	s := &Service{p: p, lives: map[retake.WorkspaceID]*live{}}
+	s := &Service{p: p, lives: map[retake.WorkspaceID]*live{}, hearings: map[retake.WorkspaceID]*hearing{}}
+	s.life, s.die = context.WithCancel(context.Background())
 	if p.Sole {
 		s.care = newCare(s)
+		s.hears.Go(s.hearWaiting)
 	}
 	return s
 }
 
 // Close ends the work in the background, then closes store and catalog.
 func (s *Service) Close() error {
+	s.die()
+	s.hears.Wait()
 	if s.care != nil {
 		s.care.stop()
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/retake-dev/retake/internal/restore"
 )
 
-// An item is one thing that can be taken back: a checkpoint that changed something,
-// or the edits since the last one. Undo and redo are ways between items and none
+// An item is one thing that can be taken back: a turn, another checkpoint that changed
+// something, or the edits since the last one. Undo and redo are ways between items and none
 // themselves.
 
 // undoing finds what undo takes back: the item that is named, else the edits since
@@ -104,10 +104,10 @@ func (s *Service) beforeItem(ctx context.Context, item retake.Checkpoint) (retak
 			return retake.Checkpoint{}, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("there is nothing before moment %d", item.Number), Safe: unchanged, Hint: goElse}
 		case older[0].Number != at.Number-1:
 			return retake.Checkpoint{}, forgottenBefore(item)
-		case at.Trigger != retake.TriggerComplete || !ranOut(older[0]):
+		case (at.Trigger != retake.TriggerComplete || !ranOut(older[0])) && !sameTurn(older[0], at):
 			return older[0], nil
 		}
-		at = older[0] // the first half of a capture that ran out of time
+		at = older[0] // a part of the same turn, or the first half of a capture that ran out of time
 	}
 }
 
@@ -155,10 +155,17 @@ func (s *Service) namedItem(ctx context.Context, req retake.PlanRequest) (retake
 		return named, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("moment %d is where it all begins; there is nothing to take back", named.Number), Safe: unchanged}
 	}
 	w := &walkBack{s: s, undone: map[retake.CheckpointID]bool{}, half: map[int64]retake.CheckpointID{}}
+	var end *retake.Checkpoint // of its turn
 	err = s.backwards(ctx, req.Workspace, func(cp, _ retake.Checkpoint) (bool, error) {
 		w.note(cp)
+		if w.newer == nil || !sameTurn(cp, *w.newer) {
+			end = &cp
+		}
 		return cp.Number > named.Number, nil
 	})
+	if err == nil && end != nil {
+		named = *end
+	}
 	if err == nil && w.undone[named.ID] {
 		err = &retake.Error{Kind: retake.Exists, What: fmt.Sprintf("moment %d was taken back already", named.Number), Safe: unchanged, Hint: "bring it again: retake redo"}
 	}

@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/retake-dev/retake"
 )
@@ -111,12 +112,13 @@ type Sealing struct {
 	Card  retake.Card
 	Files retake.Entry
 	State map[string][]byte // name to bytes; nil when there is none
+	Held  []retake.Entry    // more of the state, whose bytes are stored already
 }
 
 // Upkeep looks after the bytes.
 type Upkeep interface {
-	// Sweep removes what no line reaches. It waits for writers and keeps new
-	// ones waiting.
+	// Sweep removes what no line reaches. It looks while others write; then it waits
+	// for writers and keeps new ones waiting.
 	Sweep(ctx context.Context, opts SweepOptions) (retake.SweepReport, error)
 	// Scrub reads the structure of every checkpoint and a share of the bytes.
 	Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubReport, error)
@@ -130,7 +132,10 @@ type Upkeep interface {
 	Prove(ctx context.Context, files retake.Entry) (retake.ObjectID, string, error)
 }
 
-// SweepOptions bound the extra room a sweep may take; 0 lets the store choose.
+// SweepOptions bound a sweep; what is not set the store chooses, and does all there
+// is to do.
 type SweepOptions struct {
-	Room int64
+	Room int64         // extra bytes it may take
+	Wait time.Duration // for writers; then it answers ErrBusy
+	Stop func() bool   // asked between small steps; true leaves the rest for the next sweep
 }

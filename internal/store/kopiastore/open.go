@@ -61,6 +61,8 @@ type Store struct {
 	clock *clock.Monotone
 	rep   repo.DirectRepository
 
+	reads sync.RWMutex // of a sole owner: shared by who reads, held alone while packs move
+
 	mu      sync.Mutex // guards refreshes of rep's view, and all below
 	closed  bool
 	view    *view // of a sole owner; nil: to be made

@@ -31,8 +31,12 @@ func (p *sparsePack) sparse() bool { return float64(p.live) < liveShare*float64(
 
 // rewriteSparse copies the live contents out of sparse packs, most garbage per
 // byte first, and deletes the packs of each batch by name as soon as the copies
-// are durable.
+// are durable. Who reads through an older view would look for them in vain: nobody
+// reads meanwhile, and beside somebody who does it is left for the next sweep.
 func (c *sweep) rewriteSparse(ctx context.Context) error {
+	if c.enough() || !c.hush() {
+		return nil
+	}
 	packs, err := c.sparsePacks(ctx)
 	if err != nil {
 		return err
@@ -41,7 +45,7 @@ func (c *sweep) rewriteSparse(ctx context.Context) error {
 		packs = packs[:full] // a few small ones, full of live bytes, are as good as one
 	}
 	limit := c.batch()
-	for len(packs) > 0 {
+	for len(packs) > 0 && !c.enough() {
 		var ids []content.ID
 		var n int
 		var bytes int64
@@ -56,6 +60,23 @@ func (c *sweep) rewriteSparse(ctx context.Context) error {
 		packs = packs[n:]
 	}
 	return nil
+}
+
+// hush keeps the readers of a sole owner waiting until the sweep ends. It answers
+// false when one is there.
+func (c *sweep) hush() bool {
+	if c.s.opts.Sole && !c.quiet {
+		c.quiet = c.s.reads.TryLock()
+		return c.quiet
+	}
+	return true
+}
+
+func (c *sweep) letRead() {
+	if c.quiet {
+		c.quiet = false
+		c.s.reads.Unlock()
+	}
 }
 
 func (c *sweep) rewriteBatch(ctx context.Context, packs []sparsePack, ids []content.ID, bytes int64) error {

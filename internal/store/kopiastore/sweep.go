@@ -10,7 +10,6 @@ import (
 	"github.com/kopia/kopia/repo/blob"
 	"github.com/kopia/kopia/repo/content/indexblob"
 	"github.com/kopia/kopia/repo/maintenance"
-	"github.com/kopia/kopia/snapshot/snapshotgc"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/store"
@@ -23,18 +22,24 @@ var exclusive = maintenance.SafetyParameters{DisableEventualConsistencySafety: t
 // foreignTemps is the age at which a half-written file of another engine counts as abandoned.
 const foreignTemps = time.Hour
 
-// Sweep gives back what no line reaches. The order matters: unreachable contents
-// are dropped from the index before anything is copied, so that whole packs go
-// without a copy; only then are sparse packs rewritten, in batches that fit the
+// Sweep gives back what no line reaches. What is reached is found while others go on
+// writing; alone it looks only at what came since. The order matters: unreachable
+// contents are dropped from the index before anything is copied, so that whole packs
+// go without a copy; only then are sparse packs rewritten, in batches that fit the
 // room. Every copy is durable before what it replaces is deleted.
 func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepReport, error) {
-	unlock, err := s.lockAlone(ctx)
-	if err != nil {
-		return retake.SweepReport{}, err
-	}
-	defer unlock()
 	started := s.opts.Clock.Now()
 	var rep retake.SweepReport
+	m, err := s.mark(ctx)
+	if err != nil {
+		return rep, fmt.Errorf("sweep: mark: %w", err)
+	}
+	defer m.close(ctx)
+	unlock, err := s.lockAlone(ctx, o.Wait)
+	if err != nil {
+		return rep, err
+	}
+	defer unlock()
 	if rep.Before, err = s.Size(ctx); err != nil {
 		return rep, err
 	}
@@ -42,8 +47,10 @@ func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepRe
 	if err != nil {
 		return rep, fmt.Errorf("sweep: %w", err)
 	}
-	c := &sweep{s: s, v: v, room: o.Room, begun: s.clock.Now()}
+	c := &sweep{s: s, v: v, mark: m, room: o.Room, stop: o.Stop, begun: s.clock.Now()}
+	defer c.letRead()
 	err = c.run(ctx)
+	ctx = context.WithoutCancel(ctx) // what was begun must be left in order
 	err = errors.Join(err, v.Close(ctx), s.retire(ctx), s.refresh(ctx))
 	rep.Peak = c.peak.Load()
 	if err != nil {
@@ -54,8 +61,14 @@ func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepRe
 	return rep, err
 }
 
-// lockAlone keeps new writers waiting, then waits for those that are there.
-func (s *Store) lockAlone(ctx context.Context) (func(), error) {
+// lockAlone keeps new writers waiting, then waits for those that are there, at most
+// for so long; 0 is as long as ctx allows.
+func (s *Store) lockAlone(ctx context.Context, wait time.Duration) (func(), error) {
+	if wait > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, wait)
+		defer cancel()
+	}
 	gate, err := s.opts.Locks.Lock(ctx, gateLock, true)
 	if err != nil {
 		return nil, busy(err)
@@ -85,8 +98,11 @@ func (s *Store) lockShared(ctx context.Context) (func(), error) {
 type sweep struct {
 	s     *Store
 	v     *session
+	mark  *mark
 	begun time.Time
-	room  int64 // bytes a batch may copy; 0: chosen from the free space
+	room  int64       // bytes a batch may copy; 0: chosen from the free space
+	stop  func() bool // nil: to the end
+	quiet bool        // readers are kept waiting
 	extra atomic.Int64
 	peak  atomic.Int64
 }
@@ -106,13 +122,11 @@ func (c *sweep) run(ctx context.Context) error {
 	}{
 		{"look for other writers", c.refuseForeign},
 		{"drop old heads", c.dropOldHeads},
-		{"mark", func(ctx context.Context) error {
-			return snapshotgc.Run(ctx, c.v, true, exclusive, c.s.clock.Now())
-		}},
+		{"mark", c.dropUnreached},
 		{"drop", c.dropDeleted},
 		{"free packs", c.freePacks},
 		{"rewrite sparse packs", c.rewriteSparse},
-		{"squeeze index", func(ctx context.Context) error { return squeeze(ctx, c.s, c.v) }},
+		{"squeeze index", c.squeezeIndex},
 		{"remove leftovers", func(context.Context) error { return c.s.disk.sweepTemps(foreignTemps) }},
 	}
 	for _, st := range steps {
@@ -121,6 +135,16 @@ func (c *sweep) run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// enough reports whether the rest is for the next sweep.
+func (c *sweep) enough() bool { return c.stop != nil && c.stop() }
+
+func (c *sweep) squeezeIndex(ctx context.Context) error {
+	if c.enough() {
+		return nil
+	}
+	return squeeze(ctx, c.s, c.v)
 }
 
 // refuseForeign answers store.ErrBusy when a session of another engine is open.

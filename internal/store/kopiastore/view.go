@@ -151,11 +151,16 @@ func (s *Store) reading(ctx context.Context) (repo.Repository, func(), error) {
 	if !s.opts.Sole {
 		return s.rep, func() {}, nil
 	}
+	s.reads.RLock()
 	vw, err := s.borrow(ctx)
 	if err != nil {
+		s.reads.RUnlock()
 		return nil, nil, err
 	}
-	return vw.reader, func() { _ = s.giveBack(ctx, vw) }, nil // closing a view that was only read
+	return vw.reader, func() {
+		_ = s.giveBack(ctx, vw) // closing a view that was only read
+		s.reads.RUnlock()
+	}, nil
 }
 
 // kept is a line between two writers of a sole owner.

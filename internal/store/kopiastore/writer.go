@@ -248,8 +248,8 @@ func (w *writer) writeLeaf(ctx context.Context, s store.Sealing) (retake.Entry, 
 	files := s.Files
 	files.Name, files.Kind = filesDir, retake.KindDir
 	entries := []retake.Entry{card, files}
-	if len(s.State) > 0 {
-		state, err := w.writeState(ctx, s.State, t)
+	if len(s.State)+len(s.Held) > 0 {
+		state, err := w.writeState(ctx, s, t)
 		if err != nil {
 			return retake.Entry{}, err
 		}
@@ -259,10 +259,10 @@ func (w *writer) writeLeaf(ctx context.Context, s store.Sealing) (retake.Entry, 
 	return lineDir(strconv.FormatInt(s.Card.Checkpoint.Number, 10), id, t), err
 }
 
-func (w *writer) writeState(ctx context.Context, state map[string][]byte, t int64) (retake.Entry, error) {
-	var entries []retake.Entry
-	for _, name := range slices.Sorted(maps.Keys(state)) {
-		e, err := w.writeBytes(ctx, name, state[name], t)
+func (w *writer) writeState(ctx context.Context, s store.Sealing, t int64) (retake.Entry, error) {
+	entries := slices.Clone(s.Held)
+	for _, name := range slices.Sorted(maps.Keys(s.State)) {
+		e, err := w.writeBytes(ctx, name, s.State[name], t)
 		if err != nil {
 			return retake.Entry{}, err
 		}

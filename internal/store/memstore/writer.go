@@ -173,7 +173,7 @@ func (w *writer) seal(ctx context.Context, sl store.Sealing) error {
 }
 
 func (w *writer) leaf(ctx context.Context, sl store.Sealing) (leaf, error) {
-	var state []retake.Entry
+	state := slices.Clone(sl.Held)
 	for _, name := range slices.Sorted(maps.Keys(sl.State)) {
 		id, size, err := w.WriteFile(ctx, name, strings.NewReader(string(sl.State[name])))
 		if err != nil {
@@ -181,6 +181,7 @@ func (w *writer) leaf(ctx context.Context, sl store.Sealing) (leaf, error) {
 		}
 		state = append(state, retake.Entry{Name: name, Kind: retake.KindFile, Mode: 0o600, Size: size, Object: id})
 	}
+	slices.SortFunc(state, func(a, b retake.Entry) int { return strings.Compare(a.Name, b.Name) })
 	card, err := encodeCard(sl.Card)
 	if err != nil {
 		return leaf{}, err

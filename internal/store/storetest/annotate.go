@@ -28,6 +28,10 @@ func annotate(t *testing.T, h Harness) {
 		t.Errorf("Annotate of a number that is not there: %v, want ErrNotFound", err)
 	}
 	third := w.seal(3, []byte("three")) // the line goes on after both
+	fourth := newCard(w.ws, 4, root)
+	if err := w.Seal(t.Context(), store.Sealing{Card: fourth, Files: root, State: map[string][]byte{"z": []byte("z")}, Held: []retake.Entry{talk}}); err != nil {
+		t.Fatalf("Seal with what is stored already: %v", err)
+	}
 	w.close()
 
 	s := reopen(t, h)
@@ -55,4 +59,11 @@ func annotate(t *testing.T, h Harness) {
 	wantBytes(t, s, got["calls"].Object, []byte("new"))
 	wantDir(t, s, got["conversation"].Object, []retake.Entry{part})
 	wantBytes(t, s, part.Object, []byte("said"))
+
+	if leaf, err = s.Leaf(t.Context(), w.ws.ID, 4); err != nil {
+		t.Fatalf("Leaf: %v", err)
+	}
+	if len(leaf.State) != 2 || leaf.State[0].Object != talk.Object || leaf.State[1].Name != "z" {
+		t.Errorf("state is %+v, want conversation and z", leaf.State)
+	}
 }

@@ -1,0 +1,79 @@
+package client
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/retake-dev/retake"
+)
+
+// Observe tells a signal. It has an id, so it may be told again.
+func (c *Client) Observe(ctx context.Context, s retake.Signal) (retake.Reaction, error) {
+	a := to(http.MethodPost, s, "signals")
+	a.again = true
+	return call[retake.Reaction](ctx, c, a)
+}
+
+// Effects lists what was done outside.
+func (c *Client) Effects(ctx context.Context, ws retake.WorkspaceID, since string) ([]retake.Effect, error) {
+	q := url.Values{}
+	if since != "" {
+		q.Set("since", since)
+	}
+	out, err := call[struct{ Effects []retake.Effect }](ctx, c, get(q, "workspaces", string(ws), "effects"))
+	return out.Effects, err
+}
+
+type taskList struct {
+	Tasks []retake.Task `json:"tasks"`
+}
+
+// Tasks answers the newest to-do list.
+func (c *Client) Tasks(ctx context.Context, ws retake.WorkspaceID) ([]retake.Task, error) {
+	out, err := call[taskList](ctx, c, get(nil, "workspaces", string(ws), "tasks"))
+	return out.Tasks, err
+}
+
+// SetTasks replaces the to-do list.
+func (c *Client) SetTasks(ctx context.Context, ws retake.WorkspaceID, tasks []retake.Task) (retake.Reaction, error) {
+	if tasks == nil {
+		tasks = []retake.Task{}
+	}
+	return call[retake.Reaction](ctx, c, to(http.MethodPut, taskList{tasks}, "workspaces", string(ws), "tasks"))
+}
+
+// State answers what the agent held at a checkpoint.
+func (c *Client) State(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.State, error) {
+	return call[retake.State](ctx, c, get(url.Values{"ref": {ref}}, "workspaces", string(ws), "state"))
+}
+
+// Conversation gives the bytes of a conversation as they arrive.
+func (c *Client) Conversation(ctx context.Context, ws retake.WorkspaceID, ref string) (io.ReadCloser, retake.Conversation, error) {
+	state, err := c.State(ctx, ws, ref)
+	if err != nil {
+		return nil, retake.Conversation{}, err
+	}
+	b, err := c.open(ctx, get(url.Values{"ref": {string(state.Checkpoint.ID)}}, "workspaces", string(ws), "conversation"))
+	if err != nil {
+		return nil, retake.Conversation{}, err
+	}
+	if state.Conversation == nil { // it came between the two questions
+		state.Conversation = &retake.Conversation{}
+	}
+	return b, *state.Conversation, nil
+}
+
+type resumeBody struct {
+	Ref    string `json:"ref,omitempty"`
+	Dir    string `json:"dir,omitempty"`
+	DirRaw []byte `json:"dir_raw,omitempty"`
+	Look   bool   `json:"look,omitempty"`
+}
+
+// Resume makes a fork of a conversation.
+func (c *Client) Resume(ctx context.Context, req retake.ResumeRequest) (retake.Resumption, error) {
+	body := resumeBody{Ref: req.Ref, Dir: req.Dir, DirRaw: twin(req.Dir), Look: req.Look}
+	return call[retake.Resumption](ctx, c, to(http.MethodPost, body, "workspaces", string(req.Workspace), "resume"))
+}

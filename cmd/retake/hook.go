@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/client"
+	"github.com/retake-dev/retake/internal/agents"
+	"github.com/retake-dev/retake/internal/assemble"
+	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/config"
+	"github.com/retake-dev/retake/internal/daemon"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/hook"
+	"github.com/retake-dev/retake/internal/mark"
+	"github.com/retake-dev/retake/internal/proc"
+	"github.com/retake-dev/retake/internal/spool"
+)
+
+// hookAgent is the agent of a hook line. It is answered before anything else is made
+// ready: an agent waits.
+func hookAgent(args []string) (string, bool) {
+	if len(args) != 2 || args[0] != "hook" || strings.HasPrefix(args[1], "-") {
+		return "", false
+	}
+	return args[1], true
+}
+
+// hear is the life of a hook process.
+func hear(ctx context.Context, conf config.Config, agent string) int {
+	h := &hearer{conf: conf}
+	return hook.Run(ctx, agent, hook.Deps{
+		In: os.Stdin, Out: os.Stdout, Dir: conf.Dir, Clock: clock.Wall,
+		Protected: func(dir string) bool { return mark.Above(fsx.OS(), dir) },
+		Observe:   h.observe, Spool: h.spool, Worktree: h.worktree, External: h.external, Trouble: h.trouble,
+	})
+}
+
+type hearer struct{ conf config.Config }
+
+// observe asks the daemon, and starts one when none answers.
+func (h *hearer) observe(ctx context.Context, s retake.Signal) (retake.Reaction, error) {
+	svc, err := h.service(ctx)
+	if err != nil {
+		return retake.Reaction{}, err
+	}
+	defer svc.Close() //nolint:errcheck // the answer is there
+	return svc.Observe(ctx, s)
+}
+
+func (h *hearer) service(ctx context.Context) (retake.Service, error) {
+	if h.conf.Solo || !proc.CanDetach {
+		settings, err := config.Load(h.conf.File)
+		if err != nil {
+			return nil, err
+		}
+		return assemble.Lone(ctx, h.conf, settings)
+	}
+	if err := h.conf.CheckRun(); err != nil {
+		return nil, err
+	}
+	return client.New(client.Options{Socket: h.conf.Socket, Version: version, Revive: func(ctx context.Context) error {
+		return daemon.Reach(h.conf, version).Revive(ctx)
+	}}), nil
+}
+
+func (h *hearer) spool(s retake.Signal) error { return spool.Put(assemble.SignalsDir(h.conf.Data), s) }
+
+const (
+	hookLog    = "hook.log"
+	maxHookLog = 1 << 20
+)
+
+// trouble writes to a log of our own, which never grows far. An agent sees nothing.
+func (h *hearer) trouble(text string) {
+	path := filepath.Join(h.conf.Data, hookLog)
+	if i, err := os.Stat(path); err == nil && i.Size() > maxHookLog {
+		_ = os.Rename(path, path+".1") // the older one goes
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return
+	}
+	defer f.Close() //nolint:errcheck // a log
+	_, _ = fmt.Fprintf(f, "%s %q\n", clock.Wall.Now().UTC().Format(time.RFC3339), text)
+}
+
+const maxSaid = 16 << 20
+
+// external runs retake-agent-NAME, if the user's configuration names it.
+func (h *hearer) external(ctx context.Context, name string, payload []byte) ([]byte, error) {
+	settings, err := config.Load(h.conf.File)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(settings.MoreAgents(), name) {
+		return nil, fmt.Errorf("%s is not among the agents that you named: retake config agents-more %s", name, name)
+	}
+	path, ok := h.conf.Look("retake-agent-" + name)
+	if !ok {
+		return nil, fmt.Errorf("retake-agent-%s is not in an absolute directory of PATH", name)
+	}
+	var out bytes.Buffer
+	exit, err := proc.RunInside(ctx, proc.Inside{
+		Args: []string{path, "hear"}, Dir: h.conf.Dir, Env: h.conf.Environ,
+		In: bytes.NewReader(payload), Out: limited{&out, maxSaid}, Err: io.Discard,
+	})
+	if err == nil && exit != 0 {
+		err = fmt.Errorf("retake-agent-%s ends with %d", name, exit)
+	}
+	return out.Bytes(), err
+}
+
+// limited takes so many bytes and refuses the rest.
+type limited struct {
+	b   *bytes.Buffer
+	max int
+}
+
+func (l limited) Write(p []byte) (int, error) {
+	if l.b.Len()+len(p) > l.max {
+		return 0, fmt.Errorf("more than %d bytes", l.max)
+	}
+	return l.b.Write(p)
+}
+
+// places tells where agents keep their settings.
+func places(conf config.Config) func(project string) agents.Places {
+	return func(project string) agents.Places {
+		p := agents.Places{Home: conf.Home, Project: project, Env: conf.Var, Look: conf.Look, Retake: "retake"}
+		exe, err := os.Executable()
+		if found, ok := conf.Look("retake"); err == nil && (!ok || !same(found, exe)) {
+			p.Retake = exe // the name alone would run another program, or none
+		}
+		return p
+	}
+}
+
+func same(a, b string) bool {
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(x, y)
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/hook"
+	"github.com/retake-dev/retake/internal/proc"
+)
+
+// worktree makes a fork for Claude Code instead of a git worktree, with everything in
+// it that git does not know. Where that is not possible git makes one: who asked gets
+// a path in any case.
+func (h *hearer) worktree(ctx context.Context, w hook.Worktree) (string, error) {
+	if w.Remove != "" {
+		return "", h.dropWorktree(ctx, w.Remove)
+	}
+	path, err := h.forkFor(ctx, w)
+	if err == nil {
+		return path, nil
+	}
+	h.trouble("worktree: " + err.Error())
+	path = filepath.Join(w.Dir, ".claude", "worktrees", plainName(w.Name))
+	git, ok := h.conf.Look("git")
+	if !ok {
+		return "", errors.Join(err, errors.New("git is not here either"))
+	}
+	exit, gerr := proc.RunInside(ctx, proc.Inside{
+		Args: []string{git, "-c", "core.hooksPath=/dev/null", "worktree", "add", "--detach", path}, Dir: w.Dir, Env: h.conf.Environ, Out: io.Discard, Err: io.Discard,
+	})
+	if gerr != nil || exit != 0 {
+		return "", errors.Join(err, gerr, fmt.Errorf("git worktree ends with %d", exit))
+	}
+	return path, nil
+}
+
+// beside ends the name of the directory that holds the forks made for worktrees.
+const beside = ".worktrees"
+
+func (h *hearer) forkFor(ctx context.Context, w hook.Worktree) (string, error) {
+	svc, err := h.service(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer svc.Close() //nolint:errcheck // the answer is there
+	ws, err := svc.Locate(ctx, w.Dir)
+	if err != nil {
+		return "", err
+	}
+	saved, err := svc.Save(ctx, retake.SaveRequest{Workspace: ws.ID, Intent: "before worktree " + plainName(w.Name), IfChanged: true})
+	if err != nil {
+		return "", err
+	}
+	dir := ws.Root + beside
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	f, err := svc.Fork(ctx, retake.ForkRequest{Workspace: ws.ID, Ref: string(saved.Checkpoint.ID), Dir: filepath.Join(dir, plainName(w.Name))})
+	return f.Workspace.Root, err
+}
+
+// dropWorktree removes a fork that was made for a worktree, after a last checkpoint of
+// it: what cannot be given back is not deleted.
+func (h *hearer) dropWorktree(ctx context.Context, path string) error {
+	if !strings.HasSuffix(filepath.Dir(filepath.Clean(path)), beside) {
+		return nil // git's own
+	}
+	svc, err := h.service(ctx)
+	if err != nil {
+		return err
+	}
+	defer svc.Close() //nolint:errcheck // the answer is there
+	ws, err := svc.Locate(ctx, path)
+	if err != nil {
+		return err
+	}
+	if ws.Root != filepath.Clean(path) || ws.Origin == nil {
+		return fmt.Errorf("%s is no fork of ours", path)
+	}
+	res, err := svc.Save(ctx, retake.SaveRequest{Workspace: ws.ID, Intent: "before the worktree is removed"})
+	if err != nil {
+		return err
+	}
+	if res.Checkpoint.Coverage.Grade != retake.Complete {
+		return fmt.Errorf("%s holds what no checkpoint does, and stays", path)
+	}
+	return removeAll(path)
+}
+
+// plainName makes one plain part of a path of what an agent calls a worktree.
+func plainName(name string) string {
+	out := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, name)
+	if out = strings.Trim(out, "-"); out == "" {
+		return "worktree"
+	}
+	return out[:min(len(out), 64)]
+}

@@ -1,0 +1,294 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/agents"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+type agentsCmd struct {
+	*face
+	project  bool
+	all      bool
+	plan     bool
+	worktree bool
+}
+
+type agentsAnswer struct {
+	V      int             `json:"v"`
+	Agents []agents.Status `json:"agents"`
+}
+
+func (f *face) agentsCommand() *cobra.Command {
+	c := &agentsCmd{face: f}
+	cmd := &cobra.Command{Use: "agents", Short: "hooks that make every turn of an agent a moment", Args: between(0, 0), RunE: c.status}
+	status := &cobra.Command{Use: "status", Short: "which agents are here, and whether their hooks are ours", Args: between(0, 0), RunE: c.status}
+	install := &cobra.Command{Use: "install [AGENT…]", Short: "put our hooks into the settings of agents", Args: between(0, -1), RunE: c.install}
+	remove := &cobra.Command{Use: "remove [AGENT…]", Short: "take our hooks out again, byte for byte", Args: between(0, -1), RunE: c.remove}
+	for _, sub := range []*cobra.Command{status, install, remove} {
+		sub.Flags().BoolVar(&c.project, "project", false, "the settings of this project instead of yours")
+		cmd.AddCommand(sub)
+	}
+	status.Flags().BoolVar(&c.all, "all", false, "also agents that are not here")
+	for _, sub := range []*cobra.Command{install, remove} {
+		sub.Flags().BoolVar(&c.plan, "plan", false, "show the exact lines; change nothing")
+	}
+	install.Flags().BoolVar(&c.worktree, "worktree", false, "with --project: let Claude Code take forks of ours for its worktrees")
+	return cmd
+}
+
+func (c *agentsCmd) scope() agents.Scope {
+	if c.project {
+		return agents.Project
+	}
+	return agents.User
+}
+
+func (c *agentsCmd) places() agents.Places { return c.Places(c.workdir()) }
+
+func (c *agentsCmd) status(*cobra.Command, []string) error {
+	p := c.places()
+	a := agentsAnswer{V: 1, Agents: []agents.Status{}}
+	for _, ag := range agents.All() {
+		here := ag.Installed(p)
+		for _, s := range []agents.Scope{agents.User, agents.Project} {
+			st := ag.Status(s, p)
+			if c.all || st.Condition != agents.Absent || here && s == agents.User {
+				a.Agents = append(a.Agents, st)
+			}
+		}
+	}
+	err := c.emit(a, func(l look) string { return renderAgents(l, a.Agents) })
+	c.hint("put hooks in", "retake agents install", "take them out", "retake agents remove")
+	return err
+}
+
+func renderAgents(l look, list []agents.Status) string {
+	if len(list) == 0 {
+		return "No agent that we know is here. All: retake agents status --all\n"
+	}
+	name, file := 0, 0
+	for _, s := range list {
+		name, file = max(name, len(s.Agent)), max(file, screen.Width(l.path(s.File)))
+	}
+	file = min(file, max(l.width-name-28, 20))
+	var b strings.Builder
+	for _, s := range list {
+		sign, word := conditionSign(l, s.Condition)
+		fmt.Fprintf(&b, "%s %s  %s  %s", sign, screen.Pad(s.Agent, name), screen.Pad(l.g.Cut(l.path(s.File), file), file), word)
+		if s.Scope == agents.Project {
+			b.WriteString(l.dim("  project"))
+		}
+		b.WriteString("\n")
+		if s.Detail != "" {
+			for _, line := range wrap(screen.Escape(s.Detail), max(l.width-name-5, 30)) {
+				fmt.Fprintf(&b, "%s%s\n", strings.Repeat(" ", screen.Width(l.g.Yes)+3+name), l.dim(line))
+			}
+		}
+	}
+	return b.String()
+}
+
+func conditionSign(l look, c agents.Condition) (sign, word string) {
+	room := screen.Width(l.g.Yes)
+	switch c {
+	case agents.Current:
+		return l.green(l.g.Yes), "hooks current"
+	case agents.Outdated:
+		return l.yellow(screen.Pad("!", room)), "hooks outdated: retake agents install"
+	case agents.Unknown:
+		return l.yellow(screen.Pad("!", room)), "not understood"
+	case agents.Absent:
+	}
+	return l.dim(screen.Pad(l.g.Dash, room)), "no hooks"
+}
+
+// chosen are the agents that are named, else those that are here.
+func (c *agentsCmd) chosen(names []string, here func(agents.Agent) bool) ([]agents.Agent, error) {
+	var out []agents.Agent
+	for _, n := range names {
+		a, ok := agents.ByName(n)
+		if !ok {
+			return nil, unknownAgent(n)
+		}
+		out = append(out, a)
+	}
+	if len(names) > 0 {
+		return out, nil
+	}
+	return slices.DeleteFunc(agents.All(), func(a agents.Agent) bool { return !here(a) }), nil
+}
+
+func unknownAgent(name string) error {
+	var all []string
+	for _, a := range agents.All() {
+		all = append(all, a.Name)
+	}
+	return &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no agent %s", name), Safe: nothingChanged, Hint: "there are: " + strings.Join(all, ", ")}
+}
+
+func (c *agentsCmd) install(cmd *cobra.Command, args []string) error {
+	p := c.places()
+	list, err := c.chosen(args, func(a agents.Agent) bool { return a.Installed(p) })
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return &retake.Error{Kind: retake.NotFound, What: "no agent that we know is here", Safe: nothingChanged, Hint: "name one: retake agents install claude-code"}
+	}
+	return c.change(cmd.Context(), list, func(a agents.Agent) (agents.Change, error) {
+		o := agents.Options{Worktree: c.worktree && a.Name == "claude-code"}
+		return a.PlanInstall(c.scope(), p, o)
+	}, "Put them in?")
+}
+
+func (c *agentsCmd) remove(cmd *cobra.Command, args []string) error {
+	p := c.places()
+	list, err := c.chosen(args, func(a agents.Agent) bool {
+		st := a.Status(c.scope(), p)
+		return st.Condition == agents.Current || st.Condition == agents.Outdated
+	})
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return c.emit(agentsAnswer{1, []agents.Status{}}, func(look) string { return "No hooks of ours are in the settings of the agents here.\n" })
+	}
+	return c.change(cmd.Context(), list, func(a agents.Agent) (agents.Change, error) { return a.PlanRemove(c.scope(), p) }, "Take them out?")
+}
+
+// change plans all, shows it, asks, and applies.
+func (c *agentsCmd) change(ctx context.Context, list []agents.Agent, plan func(agents.Agent) (agents.Change, error), question string) error {
+	changes, err := c.planned(list, plan)
+	if err != nil {
+		return err
+	}
+	if !c.json {
+		fmt.Fprint(c.Out, renderHooks(c.out(), changes, c.plan))
+	}
+	if c.plan {
+		return c.told(changes)
+	}
+	if !slices.ContainsFunc(changes, func(ch agents.Change) bool { return ch.Added+ch.Removed > 0 }) {
+		return c.told(changes)
+	}
+	if !c.yes {
+		if !c.canAsk() {
+			return &retake.Error{Kind: retake.Denied, What: "nobody is here to ask", Safe: nothingChanged, Hint: "say so: --yes     look first: --plan"}
+		}
+		ok, err := c.ask(ctx, question)
+		if err != nil || !ok {
+			return orLeft(err)
+		}
+	}
+	for _, ch := range changes {
+		if err := ch.Apply(); err != nil {
+			return err
+		}
+		if !c.json && ch.Added+ch.Removed > 0 {
+			fmt.Fprintf(c.Out, "%s %s  %s\n", c.out().green(c.out().g.Yes), ch.Agent, effectText(ch))
+		}
+	}
+	return c.told(changes)
+}
+
+func orLeft(err error) error {
+	if err != nil {
+		return err
+	}
+	return errLeft
+}
+
+func effectText(ch agents.Change) string {
+	if ch.Added == 0 {
+		return "its settings are as they were before"
+	}
+	if ch.Agent == "codex" {
+		return "takes effect in its next session, and asks once to trust hooks"
+	}
+	return "takes effect in its next session"
+}
+
+// planned plans every agent. One that was not named and cannot be done is told and left.
+func (c *agentsCmd) planned(list []agents.Agent, plan func(agents.Agent) (agents.Change, error)) ([]agents.Change, error) {
+	var out []agents.Change
+	var first error
+	for _, a := range list {
+		ch, err := plan(a)
+		if err != nil {
+			if first == nil {
+				first = err
+			}
+			if len(list) > 1 {
+				c.warn([]retake.Warning{{Code: "agent", Text: a.Name + ": " + retake.AsError(err).Error()}})
+			}
+			continue
+		}
+		out = append(out, ch)
+	}
+	if len(out) == 0 {
+		return nil, first
+	}
+	return out, nil
+}
+
+// told answers a program with how things are now.
+func (c *agentsCmd) told(changes []agents.Change) error {
+	if !c.json {
+		return nil
+	}
+	a := agentsAnswer{V: 1, Agents: []agents.Status{}}
+	for _, ch := range changes {
+		if ag, ok := agents.ByName(ch.Agent); ok {
+			a.Agents = append(a.Agents, ag.Status(ch.Scope, c.places()))
+		}
+	}
+	return c.writeJSON(a)
+}
+
+func renderHooks(l look, changes []agents.Change, exact bool) string {
+	var b strings.Builder
+	for i, ch := range changes {
+		fmt.Fprintf(&b, "  %d  %s  %s  %s\n", i+1, screen.Pad(ch.Agent, 12), l.path(ch.File), l.dim(changeText(ch)))
+		for _, n := range ch.Notes {
+			for _, line := range strings.Split(n, "\n") {
+				fmt.Fprintf(&b, "     %s\n", l.dim(screen.Escape(line)))
+			}
+		}
+		if exact {
+			for _, line := range ch.Lines() {
+				fmt.Fprintf(&b, "     %s\n", paintLine(l, screen.Escape(line)))
+			}
+		}
+	}
+	return b.String()
+}
+
+func paintLine(l look, line string) string {
+	switch {
+	case strings.HasPrefix(line, "+"):
+		return l.green(line)
+	case strings.HasPrefix(line, "-"), strings.HasPrefix(line, l.g.Minus):
+		return l.red(line)
+	}
+	return line
+}
+
+func changeText(ch agents.Change) string {
+	switch {
+	case ch.Added == 0 && ch.Removed == 0:
+		return "nothing to change"
+	case ch.Removed == 0:
+		return "+" + number(int64(ch.Added), "hook", "hooks") + ", rest untouched"
+	case ch.Added == 0:
+		return "−" + number(int64(ch.Removed), "hook", "hooks") + ", rest untouched"
+	}
+	return fmt.Sprintf("−%d +%s, rest untouched", ch.Removed, number(int64(ch.Added), "hook", "hooks"))
+}

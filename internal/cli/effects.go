@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+type effectsAnswer struct {
+	V       int             `json:"v"`
+	Effects []retake.Effect `json:"effects"`
+}
+
+func (f *face) effectsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "effects [REF]", Short: "what agents did outside, which no restore takes back; since a moment", Args: between(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, ws, err := f.here(cmd.Context())
+			if err != nil {
+				return err
+			}
+			since := ""
+			if len(args) == 1 {
+				since = args[0]
+			}
+			list, err := s.Effects(cmd.Context(), ws.ID, since)
+			if err != nil {
+				return err
+			}
+			if list == nil {
+				list = []retake.Effect{}
+			}
+			return f.emit(effectsAnswer{1, list}, func(l look) string { return renderEffects(l, list) })
+		},
+	}
+}
+
+func renderEffects(l look, list []retake.Effect) string {
+	if len(list) == 0 {
+		return "No agent did anything outside that we know of.\n"
+	}
+	id, when := 2, 5
+	for _, e := range list {
+		id, when = max(id, screen.Width(screen.Escape(e.ID))), max(when, screen.Width(l.clock(e.Time)))
+	}
+	var b strings.Builder
+	for _, e := range list {
+		who := screen.Escape(e.Agent)
+		room := max(l.width-id-when-screen.Width(who)-8, 20)
+		text := l.g.Cut(screen.Escape(e.Text), room)
+		fmt.Fprintf(&b, "%s %s  %s  %s  %s\n", l.g.Arrow, screen.Pad(screen.Escape(e.ID), id), l.dim(screen.Pad(l.clock(e.Time), when)), screen.Pad(text, room), l.dim(who))
+	}
+	return b.String()
+}

@@ -1,0 +1,28 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+// hookCommand is what agents run. The program answers it before it makes anything
+// else ready; it stands here for the help.
+func (f *face) hookCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "hook AGENT", Short: "hear one event of an agent on standard input", Args: between(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.Hook(cmd.Context(), args[0])
+			return nil
+		},
+	}
+}
+
+func (f *face) mcpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "mcp", Short: "the tools for agents, over standard input and output", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := f.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return f.MCP(cmd.Context(), s, f.workdir())
+		},
+	}
+}

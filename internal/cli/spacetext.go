@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+// Columns of retake space.
+const (
+	budgetColumns = 30
+	sparkColumns  = 15
+	spaceName     = 24
+	factColumn    = 26
+	planRows      = 40 // of drops; --json has all
+)
+
+func renderSpace(l look, a spaceAnswer) string {
+	if len(a.Workspaces) == 0 {
+		return firstRun(l)
+	}
+	var b strings.Builder
+	if a.Plan != nil {
+		b.WriteString(renderBudget(l, a.Plan))
+		b.WriteString("\n")
+	}
+	b.WriteString(renderRooms(l, a))
+	if a.Plan != nil {
+		b.WriteString("\n")
+		b.WriteString(renderKeeping(l, a.Plan))
+	}
+	return b.String()
+}
+
+// renderBudget is what the store takes of what it may.
+func renderBudget(l look, p *retake.SpacePlan) string {
+	disk := "disk " + screen.Bytes(p.Store.Free) + " free"
+	if p.Budget <= 0 {
+		text := screen.Bytes(p.Store.Bytes)
+		return l.ends(l.bold(text), disk, len(text), len(disk)) + "\n"
+	}
+	share := float64(p.Store.Bytes) / float64(p.Budget)
+	full := min(int(share*budgetColumns), budgetColumns)
+	color := l.green
+	if p.Need != retake.NeedNone {
+		color = l.yellow
+	}
+	text := screen.Pad(screen.Bytes(p.Store.Bytes)+" of "+screen.Bytes(p.Budget), 19)
+	percent := fmt.Sprintf("%3d %%", int(share*100))
+	left := l.bold(text) + "  " + color(strings.Repeat(l.g.Fill, full)) + l.dim(strings.Repeat(l.rest(), budgetColumns-full)) + percent
+	return l.ends(left, disk, screen.Width(text)+2+budgetColumns+len(percent), len(disk)) + "\n"
+}
+
+// renderRooms is one line for each workspace.
+func renderRooms(l look, a spaceAnswer) string {
+	name := len("workspace")
+	for _, w := range a.Workspaces {
+		name = max(name, screen.Width(screen.Escape(w.Name)))
+	}
+	name = min(name, spaceName)
+	var b strings.Builder
+	fmt.Fprintln(&b, l.dim(screen.Pad("workspace", name)+"  moments   its size   "+screen.Pad("last 30 days", sparkColumns)+"   kept for"))
+	for _, w := range a.Workspaces {
+		size := l.g.Dash
+		if w.Latest != nil {
+			size = screen.Bytes(w.Latest.Bytes)
+		}
+		days, kept := roomOf(a.Plan, w)
+		line := screen.Pad(l.g.Cut(screen.Escape(w.Name), name), name) + "  " + screen.PadLeft(screen.Count(w.Count), 7) + "  " + screen.PadLeft(size, 9) +
+			"   " + screen.Pad(spark(l, days), sparkColumns) + "   " + kept
+		fmt.Fprintln(&b, strings.TrimRight(line, " "))
+	}
+	return b.String()
+}
+
+// roomOf finds the days of a workspace, and for how long its moments are kept.
+func roomOf(p *retake.SpacePlan, w retake.WorkspaceState) (days []int64, kept string) {
+	kept = "all"
+	if p != nil {
+		for _, r := range p.Workspaces {
+			if r.Workspace == w.ID {
+				days = r.Days
+				if r.Within > 0 {
+					kept = longWords(r.Within)
+				}
+			}
+		}
+	}
+	switch {
+	case w.Ended != nil:
+		kept = "no longer protected"
+	case w.Gone:
+		kept = "directory gone"
+	}
+	return days, kept
+}
+
+// longWords is a length of days or hours.
+func longWords(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d%day != 0 {
+		return number(int64(d/time.Hour), "hour", "hours")
+	}
+	return number(int64(d/day), "day", "days")
+}
+
+var sparks = []rune("▁▂▃▄▅▆▇")
+
+// spark draws counts as small columns, two days in each.
+func spark(l look, days []int64) string {
+	signs := sparks
+	if l.ascii {
+		signs = []rune("._-=+*#")
+	}
+	sums := make([]int64, sparkColumns)
+	var top int64
+	for i, n := range days {
+		at := i * sparkColumns / len(days)
+		sums[at] += n
+		top = max(top, sums[at])
+	}
+	var b strings.Builder
+	for _, n := range sums {
+		i := int64(0)
+		if n > 0 {
+			i = 1 + (n-1)*int64(len(signs)-1)/top
+		}
+		b.WriteRune(signs[i])
+	}
+	return b.String()
+}
+
+// renderKeeping is what stays whatever happens, and what goes next.
+func renderKeeping(l look, p *retake.SpacePlan) string {
+	var b strings.Builder
+	say := func(name, text string) { fmt.Fprintln(&b, l.dim(screen.Pad(name, factColumn))+text) }
+	say("never removed by itself", "starts, pins, latest good, fork bases, safety points")
+	next := "nothing is due"
+	if len(p.Drops) > 0 {
+		next = fmt.Sprintf("%s, frees about %s   look: retake space --plan", moments(int64(len(p.Drops))), screen.Bytes(p.Frees))
+	}
+	say("next tidy-up", next)
+	if text := needText(p); text != "" {
+		say("why", text)
+	}
+	garbage := "about " + screen.Bytes(p.Garbage)
+	if p.Last != nil {
+		garbage += fmt.Sprintf("   last tidy-up %s gave back %s in %s", l.clock(p.Last.At), screen.Bytes(p.Last.Gave), screen.Took(p.Last.Took))
+	}
+	say("garbage", garbage)
+	say("floor", screen.Bytes(p.Store.Floor)+" stay free: below that nothing is saved")
+	return b.String()
+}
+
+// needText says why moments go that are not too old.
+func needText(p *retake.SpacePlan) string {
+	const stuck = "; what is kept on purpose takes more: retake config budget SIZE"
+	switch p.Need {
+	case retake.NeedBudget:
+		if len(p.Drops) == 0 && p.Store.Bytes > p.Budget {
+			return "the store is over its budget" + stuck
+		}
+		return "the store has used up its budget"
+	case retake.NeedRoom:
+		return "the disk is near its floor"
+	case retake.NeedFloor:
+		return "the disk is below its floor"
+	case retake.NeedNone:
+	}
+	return ""
+}
+
+var dropWords = map[string]string{"age": "too old", "budget": "over budget", "room": "disk near floor", "floor": "disk below floor"}
+
+// renderSpacePlan lists what the next tidy-up would drop.
+func renderSpacePlan(l look, p retake.SpacePlan, all []retake.WorkspaceState) string {
+	if len(p.Drops) == 0 {
+		text := "Nothing is due: the next tidy-up would drop no moment.\n"
+		if why := needText(&p); why != "" {
+			text += "  " + why + "\n"
+		}
+		return text
+	}
+	names := map[retake.WorkspaceID]string{}
+	name := len("workspace")
+	for _, w := range all {
+		names[w.ID] = screen.Escape(w.Name)
+		name = max(name, screen.Width(names[w.ID]))
+	}
+	name = min(name, spaceName)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s would go, and about %s with them.\n\n", l.bold(moments(int64(len(p.Drops)))), screen.Bytes(p.Frees))
+	fmt.Fprintln(&b, l.dim(screen.Pad("workspace", name)+"   moment  "+screen.Pad("when", 11)+"  "+screen.Pad("why", 16)+"     about"))
+	for _, d := range p.Drops[:min(planRows, len(p.Drops))] {
+		why := dropWords[d.Why]
+		if why == "" { // of a later version
+			why = screen.Escape(d.Why)
+		}
+		fmt.Fprintln(&b, screen.Pad(l.g.Cut(names[d.Workspace], name), name)+"  "+screen.PadLeft(numeral(d.Number), 7)+"  "+
+			screen.Pad(l.clock(d.Time), 11)+"  "+screen.Pad(why, 16)+"  "+screen.PadLeft(screen.Bytes(d.Bytes), 8))
+	}
+	if more := len(p.Drops) - planRows; more > 0 {
+		fmt.Fprintf(&b, "%s\n", l.dim(fmt.Sprintf("and %s more: retake space --plan --json", screen.Count(int64(more)))))
+	}
+	return b.String()
+}

@@ -1,0 +1,55 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/retake-dev/retake"
+)
+
+const (
+	defaultBudget = 20e9
+	budgetShare   = 10 // 10 % of a small disk
+	day           = 24 * time.Hour
+	defaultWithin = 30 * day
+)
+
+// Budget is how many bytes the store may take on a disk of that size.
+func (s *Settings) Budget(total int64) int64 {
+	v, _ := s.Value("budget") // a key of our own
+	if n, err := ParseSize(v); v != "" && err == nil && n > 0 {
+		return n
+	}
+	return min(int64(defaultBudget), total/budgetShare)
+}
+
+// Within is how long the moments of a workspace are kept; 0 is for ever.
+func (s *Settings) Within(ws retake.WorkspaceID) time.Duration {
+	d, err := parseWithin(s.of(ws, "keep-within"))
+	if err != nil { // Set looked, but a hand may have written the file
+		return defaultWithin
+	}
+	return d
+}
+
+// parseWithin reads 30d, 12w, 48h and 0.
+func parseWithin(s string) (time.Duration, error) {
+	bad := fmt.Errorf("%q is not a time such as 30d, 12w or 48h", s)
+	text, unit := strings.TrimSpace(s), time.Duration(0)
+	for suffix, u := range map[string]time.Duration{"h": time.Hour, "d": day, "w": 7 * day} {
+		if rest, ok := strings.CutSuffix(text, suffix); ok {
+			text, unit = rest, u
+			break
+		}
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	switch {
+	case err != nil || n < 0 || unit == 0 && n != 0:
+		return 0, bad
+	case n > int64(100*365*day/max(unit, 1)):
+		return 0, bad
+	}
+	return time.Duration(n) * unit, nil
+}

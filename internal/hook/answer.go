@@ -1,0 +1,82 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/retake-dev/retake"
+)
+
+// Answer is what goes to stdout for an event: nil, or exactly one JSON object in
+// the dialect of the agent. Nothing is ever permitted by it; Cursor alone takes
+// silence for a no, and hears that nothing stands in the way.
+func Answer(agent, event string, r retake.Reaction) []byte {
+	note := ""
+	if takesNote(agent, event) {
+		note = cut(r.Note, maxNote)
+	}
+	switch agent {
+	case cursor:
+		return cursorAnswer(event)
+	case cline:
+		answer := map[string]any{"cancel": false}
+		if note != "" {
+			answer["contextModification"] = note
+		}
+		return object(answer)
+	}
+	if note == "" {
+		return nil
+	}
+	switch agent {
+	case opencode:
+		return object(map[string]any{"note": note})
+	case dockerAgent:
+		return object(map[string]any{"hook_specific_output": map[string]string{"hook_event_name": event, "additional_context": note}})
+	default:
+		return object(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": event, "additionalContext": note}})
+	}
+}
+
+// takesNote reports whether the agent puts what we say at an event before its model.
+func takesNote(agent, event string) bool {
+	switch agent {
+	case claudeCode, codex, copilot, droid, pi:
+		return event == "UserPromptSubmit" || event == "SessionStart"
+	case gemini:
+		return event == "BeforeAgent" || event == "SessionStart"
+	case dockerAgent:
+		return event == "user_prompt_submit" || event == "session_start"
+	case opencode:
+		return event == "chat.message"
+	case cline:
+		return event == "UserPromptSubmit" || event == "TaskStart" || event == "TaskResume"
+	default:
+		return false
+	}
+}
+
+// cursorAnswer lets Cursor go on. When the event is not known, the answer is right
+// for each of those that wait for one.
+func cursorAnswer(event string) []byte {
+	switch {
+	case event == "":
+		return object(map[string]any{"permission": "allow", "continue": true})
+	case event == "beforeSubmitPrompt":
+		return object(map[string]any{"continue": true})
+	case cursorAsks(event):
+		return object(map[string]any{"permission": "allow"})
+	default:
+		return nil
+	}
+}
+
+func object(v map[string]any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil {
+		return nil
+	}
+	return bytes.TrimSpace(b.Bytes())
+}

@@ -1,0 +1,124 @@
+package hook
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
+
+// hearCursor reads Cursor. What it reads itself says nothing to us, so contents of
+// files are never taken over. The general and the special events of one call may
+// both come; each is a signal of its own.
+func hearCursor(h *hearing) {
+	f := h.f
+	h.event = f.text("hook_event_name")
+	h.base = retake.Signal{
+		Session: f.text("conversation_id", "session_id"), Turn: f.text("generation_id"), Dir: cursorDir(f),
+		Transcript: f.text("transcript_path"), Version: f.text("cursor_version"),
+	}
+	switch h.event {
+	case "preToolUse":
+		c := claudeCall(f)
+		h.say(retake.SignalCall, func(s *retake.Signal) { s.Call = c })
+	case "postToolUse":
+		h.sayCalled(claudeCall(f), f.raw("tool_output", "tool_response"))
+	case "postToolUseFailure":
+		c := claudeCall(f)
+		c.Failed = true
+		h.sayCalled(c, f.raw("error_message", "error", "tool_output"))
+	case "beforeShellExecution", "beforeMCPExecution":
+		c := cursorCall(h)
+		h.say(retake.SignalCall, func(s *retake.Signal) { s.Call = c })
+	case "afterShellExecution", "afterMCPExecution", "afterFileEdit":
+		h.sayCalled(cursorCall(h), f.raw("output", "result_json"))
+	default:
+		cursorTurns(h)
+	}
+}
+
+func cursorTurns(h *hearing) {
+	f := h.f
+	switch h.event {
+	case "sessionStart":
+		h.say(retake.SignalSessionStart, began("new"))
+	case "beforeSubmitPrompt":
+		h.say(retake.SignalPrompt, func(s *retake.Signal) { s.Prompt = f.text("prompt") })
+	case "stop":
+		h.say(retake.SignalTurnEnd, func(s *retake.Signal) {
+			switch status := f.text("status"); status {
+			case "aborted":
+				s.Failed = status
+			case "error":
+				s.Failed = trouble(f)
+			}
+		})
+	case "subagentStart", "subagentStop":
+		if parent := f.text("parent_conversation_id"); parent != "" && parent != h.base.Session {
+			h.base.Session, h.base.Subagent = parent, h.base.Session
+		}
+		nameSubagent(h)
+		if h.event == "subagentStart" {
+			h.say(retake.SignalSubagentStart, reason(f.text("subagent_type")))
+		} else {
+			h.say(retake.SignalSubagentEnd, func(s *retake.Signal) { s.Message = f.text("summary") })
+		}
+	case "preCompact":
+		h.say(retake.SignalCompact, reason(f.text("trigger")))
+	case "sessionEnd":
+		h.say(retake.SignalSessionEnd, reason(f.text("reason")))
+	}
+}
+
+// cursorCall makes a call of the special events, which name no tool of their own.
+func cursorCall(h *hearing) *retake.Call {
+	f := h.f
+	switch h.event {
+	case "afterFileEdit":
+		return &retake.Call{Tool: "Write", Kind: retake.CallWrite, Paths: pathsOf(f)}
+	case "beforeMCPExecution", "afterMCPExecution":
+		c := newCall(f.text("tool_name"), f.text("tool_use_id"), f.raw("tool_input"))
+		c.Kind, c.Server, c.Command, c.Paths = retake.CallMCP, cursorServer(f), "", nil
+		return c
+	default:
+		return &retake.Call{Tool: "Shell", Kind: retake.CallShell, Command: f.text("command")}
+	}
+}
+
+// cursorServer is a name for an MCP server that has none: its host, or its
+// program. The rest of an address or of a command line may be a secret.
+func cursorServer(f fields) string {
+	if name := f.text("server_name", "server"); name != "" {
+		return name
+	}
+	if _, rest, ok := strings.Cut(f.text("url"), "://"); ok {
+		host, _, _ := strings.Cut(rest, "/")
+		host, _, _ = strings.Cut(host, "?")
+		return host[strings.LastIndex(host, "@")+1:]
+	}
+	if words := strings.Fields(f.text("command")); len(words) > 0 {
+		return filepath.Base(words[0])
+	}
+	return ""
+}
+
+// cursorDir is the root that the agent works in: a command may run elsewhere, and
+// hooks of the user run in Cursor's own directory.
+func cursorDir(f fields) string {
+	items, _ := f.list("workspace_roots")
+	roots, cwd := strs(items), f.text("cwd")
+	for _, root := range roots {
+		if cwd == root || strings.HasPrefix(cwd, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator)) {
+			return root
+		}
+	}
+	if len(roots) > 0 {
+		return roots[0]
+	}
+	return cwd
+}
+
+// cursorAsks reports whether Cursor waits for leave to go on.
+func cursorAsks(event string) bool {
+	return event == "preToolUse" || event == "subagentStart" || strings.HasPrefix(event, "before")
+}

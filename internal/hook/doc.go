@@ -1,0 +1,14 @@
+// Package hook is the face that agents talk to: it reads one event of an agent,
+// says it in the words of the vocabulary, and answers in the agent's own dialect.
+//
+// It sees the vocabulary and the clock; all it touches comes in by Deps. It never
+// decides about history, never blocks or permits what an agent does, makes no path
+// of an id, and writes nothing but the answer.
+//
+//	J1  The exit code is 0, whatever happens, and the answer comes within the budgets.
+//	J2  Out holds nothing, or one JSON object; only a worktree is answered by its path.
+//	J3  Permission is never given; only where silence blocks is it said that nothing stands in the way.
+//	J4  Every signal passes one gate: ids are clean, texts are valid and bounded, paths are absolute.
+//	J5  What was not heard in time is spooled under the same id.
+//	J6  A list of tasks is told only when it is the whole list of the session.
+package hook

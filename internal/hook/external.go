@@ -1,0 +1,120 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
+
+const externalVersion = 1
+
+var (
+	errVersion = errors.New("version is not 1")
+	errAnswer  = errors.New("answer is no JSON object, too large, or gives permission")
+)
+
+// External reads what an external adapter said of a payload.
+//
+// The program retake-agent-NAME gets the payload of the agent on stdin, and
+// answers on stdout, within the budget, with one JSON object:
+//
+//	{"v": 1, "signals": [SIGNAL, ...], "answer": OBJECT or null}
+//
+// A SIGNAL has the fields of retake.Signal. Its id, its time and its agent are
+// given by us, whatever it says. Each passes the gate that our own adapters pass:
+// one without a clean session is dropped, long texts are cut, paths that are not
+// absolute are dropped; the others are still heard. At most 64 count. The answer
+// is written to the agent as it is, unless it is no object, larger than 64 KiB, or
+// gives permission to anything; then nothing is written. A note for the model
+// cannot be told that way. An adapter that says nothing, or anything else, is not
+// heard, and the agent gets no answer.
+func External(name string, said []byte, w World) (Heard, []byte, error) {
+	var reply struct {
+		V       int               `json:"v"`
+		Signals []json.RawMessage `json:"signals"`
+		Answer  json.RawMessage   `json:"answer"`
+	}
+	if len(said) > maxPayload {
+		return Heard{}, nil, fmt.Errorf("hear %s: %w", name, errLarge)
+	}
+	if err := json.Unmarshal(said, &reply); err != nil {
+		return Heard{}, nil, fmt.Errorf("hear %s: %w", name, errJunk)
+	}
+	if reply.V != externalVersion {
+		return Heard{}, nil, fmt.Errorf("hear %s: %w", name, errVersion)
+	}
+	var heard Heard
+	var errs []error
+	for _, raw := range reply.Signals[:min(len(reply.Signals), maxSignals)] {
+		var s retake.Signal
+		err := json.Unmarshal(raw, &s)
+		if err == nil {
+			s.Agent = name
+			err = admit(&s, w)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("hear %s: %w", name, err))
+			continue
+		}
+		heard.Signals = append(heard.Signals, s)
+	}
+	answer, err := externalAnswer(reply.Answer)
+	if err != nil {
+		errs = append(errs, fmt.Errorf("answer %s: %w", name, err))
+	}
+	return heard, answer, errors.Join(errs...)
+}
+
+func externalAnswer(raw json.RawMessage) ([]byte, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	var v map[string]any
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if len(raw) > maxOutput || d.Decode(&v) != nil || permits(v) {
+		return nil, errAnswer
+	}
+	return object(v), nil
+}
+
+// permits reports whether an answer says yes to something, in any dialect.
+func permits(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			if permits(inner) {
+				return true
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			if permits(inner) {
+				return true
+			}
+		}
+	case string:
+		switch strings.ToLower(strings.TrimSpace(v)) {
+		case "allow", "approve", "approved", "allow_always", "always_allow":
+			return true
+		}
+	}
+	return false
+}
+
+// externalName reports whether a name may follow retake-agent-.
+func externalName(name string) bool {
+	if name == "" || len(name) > 64 || name[0] == '-' {
+		return false
+	}
+	for _, c := range []byte(name) {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return true
+}

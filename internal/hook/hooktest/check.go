@@ -1,0 +1,113 @@
+package hooktest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/retake-dev/retake"
+)
+
+// bound is one text of a signal and how long it may be.
+type bound struct {
+	what string
+	text string
+	most int
+}
+
+func checkSignal(facts Facts, s *retake.Signal) error {
+	switch {
+	case !slices.Contains(retake.SignalKinds, s.Kind):
+		return fmt.Errorf("kind %q", s.Kind)
+	case s.Agent != facts.Agent:
+		return fmt.Errorf("agent %q, want %q", s.Agent, facts.Agent)
+	case !strings.HasPrefix(string(s.ID), retake.SignalPrefix) || s.Time.IsZero():
+		return fmt.Errorf("id %q, time %v", s.ID, s.Time)
+	case !cleanID(s.Session) || strings.Trim(s.Session, ".") == "":
+		return fmt.Errorf("session %q", s.Session)
+	case !cleanID(s.Turn) || !cleanID(s.Subagent) || !cleanID(s.Version):
+		return fmt.Errorf("turn %q, subagent %q, version %q", s.Turn, s.Subagent, s.Version)
+	case !straight(s.Dir) || s.Transcript != "" && !straight(s.Transcript):
+		return fmt.Errorf("directory %q, transcript %q", s.Dir, s.Transcript)
+	case s.Running < 0:
+		return fmt.Errorf("running %d", s.Running)
+	}
+	return errors.Join(checkTasks(s.Tasks), checkCall(s), checkTexts([]bound{
+		{"prompt", s.Prompt, 64 << 10}, {"message", s.Message, 256 << 10}, {"reason", s.Reason, 256}, {"failed", s.Failed, 4 << 10},
+		{"directory", s.Dir, 4 << 10}, {"transcript", s.Transcript, 4 << 10},
+	}))
+}
+
+// straight reports whether a path is absolute and has no detours.
+func straight(path string) bool { return filepath.IsAbs(path) && filepath.Clean(path) == path }
+
+func checkTexts(texts []bound) error {
+	for _, b := range texts {
+		if len(b.text) > b.most || !utf8.ValidString(b.text) {
+			return fmt.Errorf("%s of %d bytes, valid %v; at most %d", b.what, len(b.text), utf8.ValidString(b.text), b.most)
+		}
+	}
+	return nil
+}
+
+func checkCall(s *retake.Signal) error {
+	c := s.Call
+	if (s.Kind == retake.SignalCall || s.Kind == retake.SignalCalled) != (c != nil) {
+		return fmt.Errorf("kind %q, call %v", s.Kind, c)
+	}
+	if c == nil {
+		return nil
+	}
+	if !cleanID(c.ID) || c.Tool == "" {
+		return fmt.Errorf("call %q of %q", c.ID, c.Tool)
+	}
+	if len(c.Input) > 0 && !json.Valid(c.Input) {
+		return errors.New("input is no JSON")
+	}
+	if len(c.Paths) > 256 {
+		return fmt.Errorf("%d paths", len(c.Paths))
+	}
+	texts := []bound{
+		{"tool", c.Tool, 256}, {"server", c.Server, 256}, {"command", c.Command, 64 << 10}, {"output", c.Output, 64 << 10},
+		{"input", string(c.Input), 64 << 10},
+	}
+	for _, p := range c.Paths {
+		if p == "" || strings.ContainsRune(p, 0) {
+			return fmt.Errorf("path %q", p)
+		}
+		texts = append(texts, bound{"path", p, 4 << 10})
+	}
+	return checkTexts(texts)
+}
+
+func checkTasks(tasks []retake.Task) error {
+	if len(tasks) > 256 {
+		return fmt.Errorf("%d tasks", len(tasks))
+	}
+	seen := make(map[string]bool)
+	for _, t := range tasks {
+		if t.ID == "" || !cleanID(t.ID) || seen[t.ID] || !slices.Contains(retake.TaskStatuses, t.Status) {
+			return fmt.Errorf("task %+v", t)
+		}
+		seen[t.ID] = true
+		if err := checkTexts([]bound{{"title", t.Title, 1 << 10}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cleanID reports whether an id holds nothing that a path, a terminal or a shell
+// would make more of.
+func cleanID(s string) bool {
+	for _, c := range s {
+		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:-", c) {
+			return false
+		}
+	}
+	return len(s) <= 128
+}

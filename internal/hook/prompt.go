@@ -1,0 +1,71 @@
+package hook
+
+import "strings"
+
+// wrappers are what programs put around and beside the words of a person.
+func wrappers() []string {
+	return []string{
+		"system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics", "ide_context",
+		"environment_details", "environment_context", "user_instructions", "editor_context", "open_and_recently_viewed_files",
+		"attached_files", "local-command-stdout", "local-command-stderr", "local-command-caveat", "task-notification",
+		"command-message", "hook_context",
+	}
+}
+
+// envelopes hold the words of a person: they are taken off, what is inside stays.
+func envelopes() []string { return []string{"user_query", "user_message", "task", "feedback"} }
+
+// spoken is what a person said in a prompt. A prompt of wrappers alone is the
+// work of a machine.
+func spoken(prompt string) (words string, machine bool) {
+	words = prompt
+	if strings.ContainsRune(words, '<') {
+		for _, tag := range wrappers() {
+			words = without(words, tag)
+		}
+		for _, tag := range envelopes() {
+			words = unenveloped(words, tag)
+		}
+	}
+	words = strings.TrimSpace(words)
+	return words, words == "" && strings.TrimSpace(prompt) != ""
+}
+
+// without takes every <tag>...</tag> out; one that is not closed stays, since a
+// person may have typed it.
+func without(s, tag string) string {
+	opening, closing := "<"+tag, "</"+tag+">"
+	var b strings.Builder
+	for {
+		at := strings.Index(s, opening)
+		if at < 0 {
+			break
+		}
+		inside := s[at+len(opening):]
+		end := strings.Index(inside, closing)
+		if end < 0 {
+			break
+		}
+		if !strings.HasPrefix(inside, ">") && !strings.HasPrefix(inside, " ") { // another, longer tag
+			b.WriteString(s[:at+len(opening)])
+			s = inside
+			continue
+		}
+		b.WriteString(s[:at])
+		s = inside[end+len(closing):]
+	}
+	return b.String() + s
+}
+
+// unenveloped takes off one <tag> and its </tag> that hold all the rest.
+func unenveloped(s, tag string) string {
+	t := strings.TrimSpace(s)
+	inner, ok := strings.CutPrefix(t, "<"+tag+">")
+	if !ok {
+		return s
+	}
+	if inner, ok = strings.CutSuffix(inner, "</"+tag+">"); !ok {
+		return s
+	}
+	return inner
+}

@@ -1,0 +1,86 @@
+package httpapi
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/retake-dev/retake"
+)
+
+type signalInput struct{ Body retake.Signal }
+
+type sinceQuery struct {
+	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	Since     string             `query:"since" doc:"A ref; only what was done after that moment. Absent: everything."`
+}
+
+type effectList struct {
+	Effects []retake.Effect `json:"effects" nullable:"false"`
+}
+
+type taskList struct {
+	Tasks []retake.Task `json:"tasks" nullable:"false"`
+}
+
+type tasksInput struct {
+	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	Body      taskList
+}
+
+type resumeInput struct {
+	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	Body      *resumeBody
+}
+
+type resumeBody struct {
+	Ref    string `json:"ref,omitempty" doc:"The moment it goes on from. Empty: the newest of an agent."`
+	Dir    string `json:"dir,omitempty" doc:"Where it goes on. Empty: where the agent worked."`
+	DirRaw []byte `json:"dir_raw,omitempty" doc:"The bytes of dir, when they are not UTF-8."`
+	Look   bool   `json:"look,omitempty" doc:"Write nothing."`
+}
+
+func (a *api) observing() {
+	answer(a, op(http.MethodPost, "/v1/signals", "observe", "Hear what an agent tells"), a.observe)
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/effects", "effects", "What was done outside, oldest first"), func(ctx context.Context, in *sinceQuery) (effectList, error) {
+		all, err := a.Effects(ctx, in.Workspace, in.Since)
+		return effectList{filled(all)}, err
+	})
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/tasks", "tasks", "The newest to-do list"), func(ctx context.Context, in *inWorkspace) (taskList, error) {
+		all, err := a.Tasks(ctx, in.Workspace)
+		return taskList{filled(all)}, err
+	})
+	answer(a, op(http.MethodPut, "/v1/workspaces/{ws}/tasks", "set-tasks", "Replace the to-do list"), func(ctx context.Context, in *tasksInput) (retake.Reaction, error) {
+		return a.SetTasks(ctx, in.Workspace, in.Body.Tasks)
+	})
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/state", "state", "What the agent held at a checkpoint"), a.state)
+	bytesOf(a, op(http.MethodGet, "/v1/workspaces/{ws}/conversation", "conversation", "A conversation up to a checkpoint, as the agent wrote it"), false, func(ctx context.Context, in *refQuery) (io.ReadCloser, *retake.Entry, error) {
+		src, _, err := a.Conversation(ctx, in.Workspace, in.Ref)
+		return src, nil, err
+	})
+	answer(a, op(http.MethodPost, "/v1/workspaces/{ws}/resume", "resume", "A fork of the conversation that ends at a checkpoint"), a.resume)
+}
+
+// observe goes to its end when the asker goes away: a hook has little time.
+func (a *api) observe(ctx context.Context, in *signalInput) (retake.Reaction, error) {
+	return a.Observe(ctx, in.Body)
+}
+
+func (a *api) state(ctx context.Context, in *refQuery) (retake.State, error) {
+	s, err := a.State(ctx, in.Workspace, in.Ref)
+	s.Tasks, s.Calls = filled(s.Tasks), filled(s.Calls)
+	if s.Conversation != nil {
+		s.Conversation.Segments = filled(s.Conversation.Segments)
+	}
+	return s, err
+}
+
+func (a *api) resume(ctx context.Context, in *resumeInput) (retake.Resumption, error) {
+	var b resumeBody
+	if in.Body != nil {
+		b = *in.Body
+	}
+	r, err := a.Resume(ctx, retake.ResumeRequest{Workspace: in.Workspace, Ref: b.Ref, Dir: whole(b.Dir, b.DirRaw), Look: b.Look})
+	r.Command, r.Tasks, r.Effects = filled(r.Command), filled(r.Tasks), filled(r.Effects)
+	return r, err
+}

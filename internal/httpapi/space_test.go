@@ -1,0 +1,30 @@
+package httpapi_test
+
+import (
+	"context"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/client"
+)
+
+func (f *fixed) SpacePlan(context.Context) (retake.SpacePlan, error) {
+	return give[retake.SpacePlan](f)
+}
+
+func (f *fixed) Thin(_ context.Context, req retake.ThinRequest) (retake.ThinReport, error) {
+	if req.Progress != nil {
+		req.Progress(full[retake.Progress]())
+	}
+	return give[retake.ThinReport](f)
+}
+
+// spaceCalls are those about the room that moments take.
+var spaceCalls = []asking{
+	{"space plan", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.SpacePlan(ctx) }},
+	{"thin", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Thin(ctx, retake.ThinRequest{}) }},
+	{"thin with progress", nil, func(ctx context.Context, c *client.Client) (any, error) {
+		return followed(func(tell func(retake.Progress)) (retake.ThinReport, error) {
+			return c.Thin(ctx, retake.ThinRequest{Progress: tell})
+		})
+	}},
+}

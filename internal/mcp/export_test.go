@@ -1,0 +1,26 @@
+package mcp
+
+import "strings"
+
+// Compare gives the lines of a comparison, each with its sign.
+func Compare(a, b string) []string {
+	var out []string
+	for _, e := range compare(splitLines(a), splitLines(b), 0) {
+		out = append(out, string(e.op)+e.line)
+	}
+	return out
+}
+
+// Hunks draws a comparison in at most so many bytes.
+func Hunks(a, b string, most int) (string, int) {
+	return hunks(compare(splitLines(a), splitLines(b), 0), most)
+}
+
+// Lines parts a text into its lines.
+func Lines(s string) int { return len(splitLines(s)) }
+
+// DataNotice is what every description ends with.
+const DataNotice = dataNotice
+
+// Personal are the classes that an agent may not accept.
+func Personal() string { return strings.Join(personal, " ") }

@@ -1,0 +1,182 @@
+package mcp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// edit is one line of a comparison: kept ' ', removed '-' or inserted '+'.
+type edit struct {
+	op   byte
+	line string
+}
+
+// splitLines keeps the newline with each line: a last line without one is another line.
+func splitLines(s string) []string {
+	lines := strings.SplitAfter(s, "\n")
+	return slices.DeleteFunc(lines, func(l string) bool { return l == "" })
+}
+
+// deepest bounds how often parts of parts are compared: texts can be made so that each
+// round finds a single line.
+const deepest = 48
+
+// compare answers edits that turn a into b: kept and removed lines are a, kept and
+// inserted ones are b. Lines that both have exactly once, in the same order, hold the
+// two together, then those that are so in the parts between them. What is left is
+// removed and inserted as a whole, which is true, but not always the shortest.
+func compare(a, b []string, depth int) []edit {
+	var out []edit
+	head := 0
+	for head < len(a) && head < len(b) && a[head] == b[head] {
+		out = append(out, edit{' ', a[head]})
+		head++
+	}
+	a, b = a[head:], b[head:]
+	tail := 0
+	for tail < len(a) && tail < len(b) && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	out = append(out, between(a[:len(a)-tail], b[:len(b)-tail], depth)...)
+	return appendAll(out, ' ', a[len(a)-tail:])
+}
+
+// between compares parts whose first and last lines differ.
+func between(a, b []string, depth int) []edit {
+	var held []spot
+	if depth < deepest {
+		held = anchors(a, b)
+	}
+	if len(held) == 0 {
+		return appendAll(appendAll(nil, '-', a), '+', b)
+	}
+	var out []edit
+	x, y := 0, 0
+	for _, h := range held {
+		out = append(out, compare(a[x:h.x], b[y:h.y], depth+1)...)
+		out = append(out, edit{' ', a[h.x]})
+		x, y = h.x+1, h.y+1
+	}
+	return append(out, compare(a[x:], b[y:], depth+1)...)
+}
+
+func appendAll(out []edit, op byte, lines []string) []edit {
+	for _, l := range lines {
+		out = append(out, edit{op, l})
+	}
+	return out
+}
+
+// spot is one line that both texts have, by its place in each.
+type spot struct{ x, y int }
+
+// anchors are the longest run of spots that go forward in both texts.
+func anchors(a, b []string) []spot {
+	inB := once(b)
+	var all []spot
+	for line, x := range once(a) {
+		if y, ok := inB[line]; ok {
+			all = append(all, spot{x, y})
+		}
+	}
+	slices.SortFunc(all, func(p, q spot) int { return p.x - q.x })
+	var ends []int                // ends[n] is the spot with the lowest y that n others can lead to
+	back := make([]int, len(all)) // the spot before each
+	for i, s := range all {
+		n, _ := slices.BinarySearchFunc(ends, s.y, func(e, y int) int { return all[e].y - y })
+		if back[i] = -1; n > 0 {
+			back[i] = ends[n-1]
+		}
+		if n == len(ends) {
+			ends = append(ends, i)
+		} else {
+			ends[n] = i
+		}
+	}
+	out := make([]spot, len(ends))
+	for n, i := len(ends)-1, last(ends); n >= 0; n, i = n-1, back[i] {
+		out[n] = all[i]
+	}
+	return out
+}
+
+func last(ends []int) int {
+	if len(ends) == 0 {
+		return -1
+	}
+	return ends[len(ends)-1]
+}
+
+// once gives the lines that a text has exactly one time, with their places.
+func once(lines []string) map[string]int {
+	at, more := make(map[string]int, len(lines)), map[string]bool{}
+	for i, l := range lines {
+		if _, ok := at[l]; ok {
+			more[l] = true
+		}
+		at[l] = i
+	}
+	for l := range more {
+		delete(at, l)
+	}
+	return at
+}
+
+const around = 3 // kept lines beside a change
+
+// hunks writes the edits in the form that programs know, without kept lines that are
+// far from any change. With no more room than most bytes, the rest is counted.
+func hunks(edits []edit, most int) (text string, left int) {
+	var b strings.Builder
+	x, y := 1, 1
+	for i := 0; i < len(edits); {
+		if edits[i].op == ' ' && !near(edits, i) {
+			x, y, i = x+1, y+1, i+1
+			continue
+		}
+		end := i
+		for end < len(edits) && (edits[end].op != ' ' || near(edits, end)) {
+			end++
+		}
+		part := edits[i:end]
+		removed, inserted := sizes(part)
+		fmt.Fprintf(&b, "@@ -%d,%d +%d,%d @@\n", x, removed, y, inserted)
+		for n, e := range part {
+			line := string(e.op) + escapeLines(strings.TrimSuffix(e.line, "\n")) + "\n"
+			if b.Len()+len(line) > most {
+				return b.String(), changed(part[n:]) + changed(edits[end:])
+			}
+			b.WriteString(line)
+		}
+		x, y, i = x+removed, y+inserted, end
+	}
+	return b.String(), 0
+}
+
+func near(edits []edit, i int) bool {
+	return changed(edits[max(i-around, 0):min(i+around+1, len(edits))]) > 0
+}
+
+func changed(edits []edit) int {
+	n := 0
+	for _, e := range edits {
+		if e.op != ' ' {
+			n++
+		}
+	}
+	return n
+}
+
+// sizes are how many lines of the two texts a part covers.
+func sizes(part []edit) (before, after int) {
+	for _, e := range part {
+		if e.op != '+' {
+			before++
+		}
+		if e.op != '-' {
+			after++
+		}
+	}
+	return before, after
+}

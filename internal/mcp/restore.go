@@ -1,0 +1,141 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+var restoreTool = tool{
+	name: "restore", title: "Go back to a moment",
+	about: "Make the files match a moment (restore), take one change back (undo), or bring it again (redo). " +
+		"Without digest it answers the plan and touches nothing. With the digest of that plan it applies exactly that plan, or answers moved. " +
+		"All there is now is saved first. Obstacles that are yours to accept go into accept; a person decides about the others.",
+	input: object(nil, fields{
+		"ref":    refField("the moment to go back to; for undo the change to take back, empty: the newest"),
+		"paths":  pathsField("Only these files and directories; *, ? and ** work."),
+		"course": map[string]any{"type": "string", "description": "which way", "enum": []retake.Course{retake.CourseRestore, retake.CourseUndo, retake.CourseRedo}, "default": retake.CourseRestore},
+		"digest": str("of the plan that is to be applied", maxRef),
+		"accept": list("classes of obstacles that you consent to: "+strings.Join(agentMay(), ", "), len(retake.ObstacleClasses), choice("a class", retake.ObstacleClasses...)),
+	}),
+	hints: hints{destructive: true, idempotent: true},
+}
+
+type restoreIn struct {
+	Ref    string        `json:"ref"`
+	Paths  []string      `json:"paths"`
+	Course retake.Course `json:"course"`
+	Digest string        `json:"digest"`
+	Accept []string      `json:"accept"`
+}
+
+type restoreOut struct {
+	Applied bool       `json:"applied"`
+	Plan    *planOut   `json:"plan,omitempty"`
+	Result  *resultOut `json:"result,omitempty"`
+	aside
+}
+
+type resultOut struct {
+	Number   int64     `json:"number" jsonschema:"the moment that holds the files as they are now"`
+	ID       string    `json:"id"`
+	Safety   int64     `json:"safety,omitempty" jsonschema:"the moment that holds the files as they were before"`
+	Written  int       `json:"written"`
+	Deleted  int       `json:"deleted"`
+	Merged   int       `json:"merged"`
+	Kept     int       `json:"kept"`
+	Failed   []leftRow `json:"failed,omitempty" jsonschema:"paths that were left as they were"`
+	More     int       `json:"more,omitempty" jsonschema:"failed paths that are not listed"`
+	Warnings []string  `json:"warnings,omitempty"`
+}
+
+// leftRow is a path that stays as it is, and why.
+type leftRow struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
+const failedRoom = 2000
+
+func (f *face) restore(ctx context.Context, ws retake.Workspace, in restoreIn) (restoreOut, error) {
+	req, err := request(ws, in)
+	if err != nil {
+		return restoreOut{}, err
+	}
+	if in.Digest == "" {
+		p, err := f.PlanRestore(ctx, req)
+		if err != nil {
+			return restoreOut{}, err
+		}
+		return restoreOut{Plan: planOf(&p, req)}, nil
+	}
+	if err := onlyAgents(req, in.Accept); err != nil {
+		return restoreOut{}, err
+	}
+	// What has begun goes to its end: a client that stops waiting leaves no half of it.
+	res, err := f.ApplyRestore(context.WithoutCancel(ctx), retake.ApplyRequest{PlanRequest: req, Digest: in.Digest, Accept: in.Accept})
+	if err != nil {
+		return restoreOut{}, f.notApplied(ctx, req, in.Accept, err)
+	}
+	return restoreOut{Applied: true, Result: resultOf(res)}, nil
+}
+
+func request(ws retake.Workspace, in restoreIn) (retake.PlanRequest, error) {
+	req := retake.PlanRequest{Workspace: ws.ID, Course: in.Course, Ref: in.Ref}
+	switch {
+	case in.Course == retake.CourseRestore && in.Ref == "":
+		return req, invalid("the moments: timeline; the newest change: course undo", "which moment? ref is empty")
+	case in.Course == retake.CourseRedo && in.Ref != "":
+		return req, invalid("leave ref out", "redo brings again what the last undo took back, so no moment is named")
+	case in.Digest == "" && len(in.Accept) > 0:
+		return req, invalid("ask for the plan first, without accept", "consent belongs to a plan, and no digest names one")
+	}
+	var err error
+	req.Paths, err = insideAll(ws, in.Paths)
+	return req, err
+}
+
+func resultOf(res retake.RestoreResult) *resultOut {
+	out := &resultOut{
+		Number: res.Checkpoint.Number, ID: string(res.Checkpoint.ID), Safety: res.Safety.Number,
+		Written: res.Written, Deleted: res.Deleted, Merged: res.Merged, Kept: res.Kept, Warnings: warningsOf(res.Warnings),
+	}
+	out.Failed, out.More = fill(&room{failedRoom}, planRows, len(res.Failed), func(i int) leftRow {
+		return leftRow{word(res.Failed[i].Path, maxName), word(res.Failed[i].Why, maxTitle)}
+	})
+	return out
+}
+
+// partly reports that some paths were left: the agent has to look.
+func (o restoreOut) partly() bool { return o.Result != nil && len(o.Result.Failed)+o.Result.More > 0 }
+
+func (o restoreOut) text(f *face) string {
+	if o.Plan != nil {
+		return o.Plan.text(f)
+	}
+	r := o.Result
+	var b strings.Builder
+	if o.partly() {
+		fmt.Fprintf(&b, "%s: %s paths were left as they were\n", retake.Partly, screen.Count(int64(len(r.Failed)+r.More)))
+	}
+	fmt.Fprintf(&b, "done, the files are moment %d: %s written, %s deleted, %s merged, %s kept\n",
+		r.Number, screen.Count(int64(r.Written)), screen.Count(int64(r.Deleted)), screen.Count(int64(r.Merged)), screen.Count(int64(r.Kept)))
+	if r.Safety > 0 {
+		fmt.Fprintf(&b, "all there was before is moment %d\n", r.Safety)
+	}
+	writeLeft(&b, "left", r.Failed, r.More)
+	writeWarnings(&b, r.Warnings)
+	return b.String()
+}
+
+func writeLeft(b *strings.Builder, what string, rows []leftRow, more int) {
+	for _, r := range rows {
+		fmt.Fprintf(b, "%s %s: %s\n", what, quoted(r.Path), quoted(r.Why))
+	}
+	if more > 0 {
+		fmt.Fprintf(b, "%s %s more\n", what, screen.Count(int64(more)))
+	}
+}

@@ -1,0 +1,86 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
+
+const (
+	noteMost   = 2000
+	resumeRoom = 3000
+	maxWords   = 20 // of a command
+)
+
+var resumeTool = tool{
+	name: "resume", title: "See how to go on from a moment",
+	about: "Say how a conversation would go on from a moment: the agent, the command a person runs for it, the open tasks and what stays done outside. It only looks: no conversation is made.",
+	input: object(nil, fields{
+		"ref": map[string]any{"type": "string", "description": "the moment: a number, a time such as 10:27, latest, start, a pin", "minLength": 1, "maxLength": maxRef, "default": "latest"},
+	}),
+	hints: hints{readOnly: true, idempotent: true},
+}
+
+type resumeIn struct {
+	Ref string `json:"ref"`
+}
+
+type resumeOut struct {
+	Number  int64      `json:"number"`
+	Agent   string     `json:"agent,omitempty"`
+	Session string     `json:"session,omitempty"`
+	Dir     string     `json:"dir,omitempty"`
+	Command []string   `json:"command,omitempty" jsonschema:"for a person"`
+	Exact   bool       `json:"exact" jsonschema:"it goes on at that turn; else with everything that was said"`
+	Why     string     `json:"why,omitempty" jsonschema:"it is not exact, or there is no command"`
+	Next    string     `json:"next,omitempty" jsonschema:"the first task that is not done"`
+	Tasks   []taskRow  `json:"tasks"`
+	More    int        `json:"more,omitempty" jsonschema:"tasks that are not listed"`
+	Effects effectList `json:"effects"`
+	Told    string     `json:"told,omitempty" jsonschema:"what the agent is told"`
+	aside
+}
+
+func (f *face) resume(ctx context.Context, ws retake.Workspace, in resumeIn) (resumeOut, error) {
+	r, err := f.Resume(ctx, retake.ResumeRequest{Workspace: ws.ID, Ref: in.Ref, Look: true})
+	if err != nil {
+		return resumeOut{}, err
+	}
+	out := resumeOut{
+		Number: r.Checkpoint.Number, Agent: word(r.Agent, maxTitle), Session: word(r.Session, maxTitle), Dir: word(r.Dir, maxName),
+		Exact: r.Exact, Why: word(r.Why, maxTitle), Effects: effectsOf(r.Effects), Told: cut(block(cutRaw(r.Note)), noteMost),
+	}
+	for _, w := range r.Command[:min(len(r.Command), maxWords)] {
+		out.Command = append(out.Command, word(w, maxName))
+	}
+	if r.Next != nil {
+		out.Next = word(r.Next.Title, maxTitle)
+	}
+	out.Tasks, out.More = taskRows(&room{resumeRoom}, r.Tasks)
+	return out, nil
+}
+
+func (o resumeOut) text(*face) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "from moment %d", o.Number)
+	if o.Agent != "" {
+		fmt.Fprintf(&b, " with %s, session %s", quoted(o.Agent), quoted(o.Session))
+	}
+	b.WriteByte('\n')
+	if len(o.Command) > 0 {
+		words := make([]string, len(o.Command))
+		for i, w := range o.Command {
+			words[i] = shell(w)
+		}
+		fmt.Fprintf(&b, "a person runs: %s\n", strings.Join(words, " "))
+	}
+	if o.Why != "" {
+		fmt.Fprintf(&b, "but: %s\n", quoted(o.Why))
+	}
+	writeTasks(&b, o.Tasks, o.More)
+	o.Effects.write(&b)
+	b.WriteString(barred(o.Told))
+	return b.String()
+}

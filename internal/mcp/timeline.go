@@ -1,0 +1,112 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+const (
+	timelineMost  = 50
+	timelineUsual = 20
+	timelineRoom  = 9000
+)
+
+var timelineTool = tool{
+	name: "timeline", title: "Show the timeline",
+	about: "List the moments of the workspace, newest first: number, time, trigger, intent, how many paths changed, and whether the moment is complete.",
+	input: object(nil, fields{
+		"limit":  whole("how many moments at most", 1, timelineMost, timelineUsual),
+		"before": map[string]any{"type": "integer", "description": "only moments with a number below this one", "minimum": 1},
+	}),
+	hints: hints{readOnly: true, idempotent: true},
+}
+
+type timelineIn struct {
+	Limit  int   `json:"limit"`
+	Before int64 `json:"before"`
+}
+
+type timelineOut struct {
+	Moments []momentRow `json:"moments"`
+	Total   int64       `json:"total"`
+	Next    int64       `json:"next,omitempty" jsonschema:"there are older ones: ask again with before set to this"`
+	aside
+}
+
+type momentRow struct {
+	Number   int64          `json:"number"`
+	Time     time.Time      `json:"time"`
+	Trigger  retake.Trigger `json:"trigger"`
+	Intent   string         `json:"intent,omitempty" jsonschema:"or the prompt or command that led to it"`
+	Changed  counts         `json:"changed"`
+	Coverage retake.Grade   `json:"coverage"`
+	Pins     []string       `json:"pins,omitempty"`
+}
+
+func (f *face) timeline(ctx context.Context, ws retake.Workspace, in timelineIn) (timelineOut, error) {
+	// One more than is shown tells whether there are older ones.
+	tl, err := f.Log(ctx, retake.LogQuery{Workspace: ws.ID, Before: in.Before, Limit: in.Limit + 1})
+	if err != nil {
+		return timelineOut{}, err
+	}
+	pins := map[retake.CheckpointID][]string{}
+	for _, p := range tl.Pins {
+		if held := pins[p.Checkpoint]; len(held) < maxPinsShown {
+			pins[p.Checkpoint] = append(held, word(p.Name, maxTitle))
+		}
+	}
+	out := timelineOut{Total: tl.Total}
+	rows, more := fill(&room{timelineRoom}, in.Limit, len(tl.Checkpoints), func(i int) momentRow {
+		cp := tl.Checkpoints[i]
+		return momentRow{
+			Number: cp.Number, Time: cp.Time.Truncate(time.Second), Trigger: cp.Trigger, Intent: titleOf(cp),
+			Changed: countsOf(cp.Changed), Coverage: cp.Coverage.Grade, Pins: pins[cp.ID],
+		}
+	})
+	if out.Moments = rows; more > 0 && len(rows) > 0 {
+		out.Next = rows[len(rows)-1].Number
+	}
+	return out, nil
+}
+
+const maxPinsShown = 3
+
+// titleOf says what a moment is of.
+func titleOf(cp retake.Checkpoint) string {
+	text := cp.Intent
+	if t := cp.Turn; t != nil && text == "" {
+		if text = t.Prompt; text == "" {
+			text = t.Command
+		}
+	}
+	return word(text, maxTitle)
+}
+
+func (o timelineOut) text(f *face) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s of %s moments, newest first\n", screen.Count(int64(len(o.Moments))), screen.Count(o.Total))
+	now := f.o.Clock.Now()
+	for _, m := range o.Moments {
+		fmt.Fprintf(&b, "%d  %s  %s", m.Number, screen.Clock(m.Time, now), m.Trigger)
+		if m.Intent != "" {
+			b.WriteString("  " + quoted(m.Intent))
+		}
+		fmt.Fprintf(&b, "  +%d -%d ~%d", m.Changed.Added, m.Changed.Deleted, m.Changed.Edited)
+		if m.Coverage != retake.Complete {
+			fmt.Fprintf(&b, "  %s", m.Coverage)
+		}
+		for _, p := range m.Pins {
+			b.WriteString("  pinned " + quoted(p))
+		}
+		b.WriteByte('\n')
+	}
+	if o.Next > 0 {
+		fmt.Fprintf(&b, "older ones: before %d\n", o.Next)
+	}
+	return b.String()
+}

@@ -1,0 +1,126 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/retake-dev/retake"
+)
+
+const nothingChanged = "Nothing was changed."
+
+// tool is what is told of a tool before it is called.
+type tool struct {
+	name, title, about string
+	input              map[string]any
+	hints              hints
+}
+
+// hints are what a client may think of a tool. No tool of ours reaches the world
+// outside of this machine.
+type hints struct{ readOnly, destructive, idempotent bool }
+
+// answer is what a tool says: as data, and as a few lines.
+type answer interface {
+	text(f *face) string
+}
+
+// aside is what every answer may say besides.
+type aside struct {
+	Note string `json:"note,omitempty" jsonschema:"read this first"`
+}
+
+func (a *aside) say(note string) { a.Note = note }
+
+// add gives a tool to the server. The workspace is found before each call.
+func add[In any, Out answer](f *face, srv *sdk.Server, t tool, do func(context.Context, retake.Workspace, In) (Out, error)) {
+	no := false
+	def := &sdk.Tool{
+		Name: t.name, Title: t.title, Description: t.about + " " + dataNotice, InputSchema: t.input,
+		Annotations: &sdk.ToolAnnotations{
+			ReadOnlyHint: t.hints.readOnly, DestructiveHint: &t.hints.destructive, IdempotentHint: t.hints.idempotent, OpenWorldHint: &no,
+		},
+	}
+	sdk.AddTool(srv, def, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
+		var none Out
+		ws, err := f.Locate(ctx, f.o.Dir)
+		if err != nil {
+			return nil, none, retake.AsError(err)
+		}
+		out, err := do(ctx, ws, in)
+		if err != nil {
+			return nil, none, retake.AsError(err)
+		}
+		res := &sdk.CallToolResult{}
+		if p, ok := any(out).(interface{ partly() bool }); ok {
+			res.IsError = p.partly()
+		}
+		lines := out.text(f)
+		if a, ok := any(&out).(interface{ say(string) }); ok && ws.Interrupted != nil {
+			note := cutOff(ws.Interrupted)
+			a.say(note)
+			lines = note + "\n" + lines
+		}
+		res.Content = []sdk.Content{&sdk.TextContent{Text: strings.TrimRight(lines, "\n")}}
+		return res, out, nil
+	})
+}
+
+// cutOff tells of a restore that stopped on its way: an agent has to know that the files
+// are half of one moment and half of another.
+func cutOff(i *retake.Interruption) string {
+	return fmt.Sprintf("A restore was cut off: %d, at %d of %d paths. A person runs: retake restore --finish, or retake restore --undo.", i.Target, i.Done, i.Total)
+}
+
+// guard gives every trouble of a tool the same form. A panic is the trouble of one
+// call: the handler also runs in a process that serves others.
+func guard(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				res, err = refusal(&retake.Error{Kind: retake.Internal, What: fmt.Sprintf("the tool broke: %v", p)}), nil
+			}
+		}()
+		res, err = next(ctx, method, req)
+		if r, ok := res.(*sdk.CallToolResult); ok && r.GetError() != nil {
+			res = refusal(r.GetError())
+		}
+		return res, err
+	}
+}
+
+// problem is how trouble is told.
+type problem struct {
+	Kind retake.ErrorKind `json:"kind"`
+	What string           `json:"what"`
+	Safe string           `json:"safe,omitempty"`
+	Hint string           `json:"hint,omitempty"`
+}
+
+// refusal is the answer of a tool that did not do it. It has no structured content:
+// clients hold that to the schema of the success. What has no kind of ours did not fit
+// the schema, and never reached the service.
+func refusal(err error) *sdk.CallToolResult {
+	var e *retake.Error
+	if !errors.As(err, &e) {
+		e = &retake.Error{Kind: retake.Invalid, What: err.Error(), Safe: nothingChanged, Hint: "see the input schema of the tool"}
+	}
+	p := problem{Kind: e.Kind, What: word(e.Error(), maxSentence), Safe: word(e.Safe, maxSentence), Hint: word(e.Hint, maxSentence)}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(p) != nil { // strings are always written
+		return nil
+	}
+	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: strings.TrimSpace(b.String())}}}
+}
+
+func invalid(hint, format string, args ...any) error {
+	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf(format, args...), Safe: nothingChanged, Hint: hint}
+}

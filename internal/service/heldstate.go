@@ -1,0 +1,168 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/session"
+	"github.com/retake-dev/retake/internal/store"
+)
+
+// Names in the state of a checkpoint.
+const (
+	tasksFile   = "tasks.json"
+	callsFile   = "calls.json"
+	talkFile    = "conversation.json"
+	talkDir     = "conversation"
+	maxStateDoc = 64 << 20
+)
+
+// held is what the agent holds at a save: small things as bytes, and the conversation
+// as far as it is kept, by reference.
+func (h *hearing) held(save *session.Save, key string) (map[string][]byte, []retake.Entry) {
+	state := map[string][]byte{}
+	put := func(name string, v any, n int) {
+		if b, err := json.Marshal(v); err == nil && n > 0 { // context: what cannot be written is left out
+			state[name] = append(b, '\n')
+		}
+	}
+	put(tasksFile, save.Tasks, len(save.Tasks))
+	put(callsFile, save.Calls, len(save.Calls))
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	x := h.state.Find(key)
+	if x == nil || len(x.Talk.Segments) == 0 {
+		return state, nil
+	}
+	talk := conversation(x, save.Turn.ID)
+	talk.Missing = "only what was said up to the end of the turn before is kept"
+	put(talkFile, talk, 1)
+	return state, segmentEntries(x.Talk.Segments)
+}
+
+func conversation(x *session.Session, turn string) retake.Conversation {
+	return retake.Conversation{
+		Agent: x.Agent, Version: x.Version, Session: x.ID, Turn: turn, Path: x.Talk.Path,
+		Bytes: x.Talk.Bytes, Segments: x.Talk.Segments,
+	}
+}
+
+// segmentEntries are the files of a conversation, so that the checkpoint reaches them.
+func segmentEntries(segments []retake.Segment) []retake.Entry {
+	var out []retake.Entry
+	for i, g := range segments {
+		out = append(out, retake.Entry{Name: fmt.Sprintf("%06d", i), Kind: retake.KindFile, Mode: 0o600, Size: g.Bytes, Object: g.Object})
+	}
+	return out
+}
+
+// State answers what the agent held at a checkpoint.
+func (s *Service) State(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.State, error) {
+	cp, err := s.Find(ctx, ws, ref)
+	if err != nil {
+		return retake.State{}, err
+	}
+	out, err := s.stateOf(ctx, cp)
+	return out, fault("what the agent held cannot be read", unchanged, err)
+}
+
+func (s *Service) stateOf(ctx context.Context, cp retake.Checkpoint) (retake.State, error) {
+	out := retake.State{Checkpoint: cp, Tasks: []retake.Task{}, Calls: []retake.Call{}}
+	st, err := s.store(ctx)
+	if err != nil {
+		return out, err
+	}
+	leaf, err := st.Leaf(ctx, cp.Workspace, cp.Number)
+	if err != nil {
+		return out, err
+	}
+	for _, e := range leaf.State {
+		switch e.Name {
+		case tasksFile:
+			err = readDoc(ctx, st, e, &out.Tasks)
+		case callsFile:
+			err = readDoc(ctx, st, e, &out.Calls)
+		case talkFile:
+			err = readDoc(ctx, st, e, &out.Conversation)
+		}
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+func readDoc(ctx context.Context, st store.Trees, e retake.Entry, v any) error {
+	r, err := st.File(ctx, e.Object)
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // only read
+	b, err := io.ReadAll(io.LimitReader(r, maxStateDoc))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, v)
+}
+
+// Conversation gives the bytes of a conversation, segment after segment.
+func (s *Service) Conversation(ctx context.Context, ws retake.WorkspaceID, ref string) (io.ReadCloser, retake.Conversation, error) {
+	state, err := s.State(ctx, ws, ref)
+	if err != nil {
+		return nil, retake.Conversation{}, err
+	}
+	if state.Conversation == nil {
+		return nil, retake.Conversation{}, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("no conversation is kept with moment %d", state.Checkpoint.Number), Safe: unchanged, Hint: "those of agents are: retake log"}
+	}
+	b, err := s.said(ctx, *state.Conversation)
+	if err != nil {
+		return nil, *state.Conversation, fault("the conversation cannot be read", unchanged, err)
+	}
+	return io.NopCloser(bytes.NewReader(b)), *state.Conversation, nil
+}
+
+// maxTalk bounds a conversation: what is longer is kept from its end.
+const maxTalk = 256 << 20
+
+func (s *Service) said(ctx context.Context, c retake.Conversation) ([]byte, error) {
+	st, err := s.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all bytes.Buffer
+	for _, g := range c.Segments {
+		r, err := st.File(ctx, g.Object)
+		if err != nil {
+			return nil, err
+		}
+		_, err = io.Copy(&all, io.LimitReader(r, maxTalk))
+		if err = errors.Join(err, r.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return all.Bytes(), nil
+}
+
+// replaceSmall writes a small file of ours in one step. It is not synced: it is context.
+func replaceSmall(d fsx.Dir, name string, b []byte) error {
+	tmp := name + ".new"
+	if err := d.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := d.Create(tmp, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return d.Rename(tmp, d, name)
+}

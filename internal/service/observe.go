@@ -1,0 +1,281 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/session"
+	"github.com/retake-dev/retake/internal/spool"
+)
+
+// Observe hears one signal of an agent. What session.Next asks for is done in the
+// order of the signals: at once when the agent waits for it, else after the answer,
+// and then the signal is in the spool first.
+func (s *Service) Observe(ctx context.Context, sig retake.Signal) (retake.Reaction, error) {
+	if err := makesSignal(&sig); err != nil {
+		return retake.Reaction{}, err
+	}
+	ws, err := s.Locate(ctx, sig.Dir)
+	if retake.IsKind(err, retake.NotFound) {
+		return retake.Reaction{}, nil
+	}
+	if err != nil {
+		return retake.Reaction{}, err
+	}
+	habits := s.habits(ws.ID)
+	if habits.Paused {
+		return retake.Reaction{Workspace: ws.ID}, nil
+	}
+	h, err := s.hearingOf(ws.ID)
+	if err != nil {
+		return retake.Reaction{}, fault("the signal was not heard", unchanged, err)
+	}
+	j, err := h.hear(ws, sig, habits)
+	if err != nil || j == nil {
+		return retake.Reaction{Workspace: ws.ID}, fault("the signal was not heard", unchanged, err)
+	}
+	out := retake.Reaction{Workspace: ws.ID, Effects: j.act.Effects, Note: j.act.Note}
+	if j.act.Save == nil {
+		return out, nil
+	}
+	if out.Later = !j.act.Save.Wait; out.Later {
+		return out, nil
+	}
+	select {
+	case <-ctx.Done():
+		return out, ctx.Err() // it is done all the same, and once
+	case <-j.done:
+	}
+	out.Checkpoint, out.Warnings = j.checkpoint, j.warnings
+	return out, fault("not saved", notSaved, j.err)
+}
+
+func (s *Service) habits(ws retake.WorkspaceID) retake.Habits {
+	if s.p.Habits == nil {
+		return retake.Habits{}
+	}
+	return s.p.Habits(ws)
+}
+
+// Bounds of what an agent may call itself.
+const (
+	maxName    = 64
+	maxSession = 128
+)
+
+// makesSignal refuses what no adapter of ours makes. Everything in a signal comes from
+// outside.
+func makesSignal(sig *retake.Signal) error {
+	refuse := func(what string) error {
+		return &retake.Error{Kind: retake.Invalid, What: "that is no signal: " + what, Safe: unchanged}
+	}
+	switch {
+	case spool.CheckID(sig.ID) != nil:
+		return refuse("its id")
+	case !slices.Contains(retake.SignalKinds, sig.Kind):
+		return refuse(fmt.Sprintf("the kind %.40q", sig.Kind))
+	case sig.Agent == "" || len(sig.Agent) > maxName || strings.Trim(sig.Agent, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
+		return refuse(fmt.Sprintf("the agent %.40q", sig.Agent))
+	case !isSession(sig.Session):
+		return refuse("its session")
+	case !filepath.IsAbs(sig.Dir):
+		return refuse("its directory")
+	}
+	if sig.Transcript != "" && (!filepath.IsAbs(sig.Transcript) || filepath.Clean(sig.Transcript) != sig.Transcript) {
+		sig.Transcript = ""
+	}
+	return nil
+}
+
+func isSession(s string) bool {
+	return s != "" && len(s) <= maxSession && strings.IndexFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._:-", r)
+	}) < 0
+}
+
+// below is a directory as seen from a root that lies above it.
+func below(root, dir string) string {
+	real, err := realPath(dir)
+	if err != nil {
+		real = dir
+	}
+	rel, err := filepath.Rel(root, real)
+	if err != nil || rel == "." || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return ""
+	}
+	return filepath.ToSlash(rel)
+}
+
+// late is how long after a signal its files are read; a moment is not worth telling.
+func (s *Service) late(sig retake.Signal) time.Duration {
+	if d := s.p.Clock.Now().Sub(sig.Time); d > lateFrom {
+		return d.Round(time.Second)
+	}
+	return 0
+}
+
+const lateFrom = 5 * time.Second
+
+// checkpointOf is the id of the checkpoint that a signal makes: told twice, it is one.
+func checkpointOf(id retake.SignalID) retake.CheckpointID {
+	return retake.CheckpointID(retake.CheckpointPrefix + strings.TrimPrefix(string(id), retake.SignalPrefix))
+}
+
+// perform takes the moment that a signal asks for.
+func (s *Service) perform(ctx context.Context, h *hearing, j *hearingJob) error {
+	ws, root, err := s.openRoot(ctx, j.ws.ID)
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // nothing was written
+	save := j.act.Save
+	turn := save.Turn
+	req := retake.SaveRequest{
+		Workspace: ws.ID, ID: checkpointOf(j.sig.ID), Intent: save.Intent, Trigger: save.Trigger, IfChanged: save.IfChanged, Budget: hookBudget,
+	}
+	if turn.Late = s.late(j.sig); turn.Late > 0 && save.Wait {
+		req.IfChanged = true // it is not before what it was meant to be before
+	}
+	state, held := h.held(save, j.act.Session)
+	l := s.liveOf(ws.ID)
+	l.lock()
+	defer l.mu.Unlock()
+	l.used = s.p.Clock.Now()
+	l.saving.Store(true)
+	defer l.saving.Store(false)
+	res, err := s.saveFor(ctx, l, ws, root, req, asking{
+		say:   func(cp *retake.Checkpoint) { cp.Turn = &turn },
+		state: state, held: held,
+	})
+	if err != nil {
+		return err
+	}
+	cp := res.Checkpoint
+	j.checkpoint, j.recorded, j.warnings = &cp, res.Recorded, res.Warnings
+	return nil
+}
+
+// hookBudget is how long a capture may take before it seals what it has.
+const hookBudget = 2 * time.Second
+
+// unheard is an error that leaves a signal in the spool.
+func unheard(err error) bool {
+	return err != nil && !errors.Is(err, context.Canceled) && !retake.IsKind(err, retake.Invalid) && !retake.IsKind(err, retake.Exists)
+}
+
+// Effects lists what was done outside since a moment.
+func (s *Service) Effects(ctx context.Context, ws retake.WorkspaceID, since string) ([]retake.Effect, error) {
+	after := int64(0)
+	if since != "" {
+		cp, err := s.Find(ctx, ws, since)
+		if err != nil {
+			return nil, err
+		}
+		after = cp.Number
+	}
+	out, err := s.effectsAfter(ctx, ws, after, 0)
+	return out, fault("the effects cannot be listed", unchanged, err)
+}
+
+// effectsAfter are those of the moments after a number, up to another one or, when that
+// is 0, up to now; the oldest first.
+func (s *Service) effectsAfter(ctx context.Context, ws retake.WorkspaceID, after, upTo int64) ([]retake.Effect, error) {
+	out := []retake.Effect{}
+	q := retake.LogQuery{Workspace: ws, Limit: stride}
+	if upTo > 0 {
+		q.Before = upTo + 1
+	}
+	for done := false; !done; {
+		page, err := s.p.Catalog.Page(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, cp := range page {
+			if done = cp.Number <= after; done {
+				break
+			}
+			for _, e := range slices.Backward(cp.Effects) {
+				out = append(out, e)
+			}
+			q.Before = cp.Number
+		}
+		done = done || len(page) < stride
+	}
+	slices.Reverse(out)
+	if upTo > 0 {
+		return out, nil
+	}
+	h, err := s.hearingOf(ws)
+	if err != nil {
+		return nil, err
+	}
+	return append(out, h.pending()...), nil
+}
+
+// crossed are the effects that a journey leaves behind it: no plan takes them back.
+func (s *Service) crossed(ctx context.Context, ws retake.WorkspaceID, j journey) ([]retake.Effect, error) {
+	switch {
+	case j.loose:
+		h, err := s.hearingOf(ws)
+		if err != nil {
+			return nil, err
+		}
+		return h.pending(), nil
+	case j.target == nil:
+		return []retake.Effect{}, nil
+	case j.req.Course == retake.CourseRestore:
+		return s.effectsAfter(ctx, ws, j.target.Number, 0)
+	case j.req.Course == retake.CourseUndo && j.target.Return == nil:
+		before, err := s.beforeItem(ctx, *j.target)
+		if err != nil {
+			return nil, err
+		}
+		return s.effectsAfter(ctx, ws, before.Number, j.target.Number)
+	}
+	return []retake.Effect{}, nil
+}
+
+// Tasks answers the newest to-do list.
+func (s *Service) Tasks(ctx context.Context, ws retake.WorkspaceID) ([]retake.Task, error) {
+	if _, err := s.row(ctx, ws); err != nil {
+		return nil, fault("no such workspace", unchanged, err)
+	}
+	h, err := s.hearingOf(ws)
+	if err != nil {
+		return nil, fault("the tasks cannot be read", unchanged, err)
+	}
+	return h.tasks(), nil
+}
+
+// byHand is the agent and the session of what no hook told.
+const byHand = "by-hand"
+
+// SetTasks replaces the list of the session that was heard last.
+func (s *Service) SetTasks(ctx context.Context, id retake.WorkspaceID, tasks []retake.Task) (retake.Reaction, error) {
+	ws, err := s.row(ctx, id)
+	if err != nil {
+		return retake.Reaction{}, fault("no such workspace", unchanged, err)
+	}
+	for _, t := range tasks {
+		if !slices.Contains(retake.TaskStatuses, t.Status) || strings.TrimSpace(t.Title) == "" {
+			return retake.Reaction{}, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("the task %.40q is %.40q", t.Title, t.Status), Safe: unchanged, Hint: "it is pending, in-progress, completed, failed or skipped"}
+		}
+	}
+	h, err := s.hearingOf(id)
+	if err != nil {
+		return retake.Reaction{}, fault("the tasks were not kept", unchanged, err)
+	}
+	sig := retake.Signal{ID: spool.NewID(), Kind: retake.SignalTasks, Time: s.p.Clock.Now(), Agent: byHand, Session: byHand, Dir: ws.Root, Tasks: tasks}
+	h.speak(func(st *session.State) {
+		if x := st.Newest(); x != nil {
+			sig.Agent, sig.Session = x.Agent, x.ID
+		}
+	})
+	return s.Observe(ctx, sig)
+}

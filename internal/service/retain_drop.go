@@ -1,0 +1,199 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/retain"
+	"github.com/retake-dev/retake/internal/store"
+)
+
+// drop forgets moments, in pieces, and answers how many went. Each is judged again
+// when its line is ours: it may have been pinned, or become what a fork grows from,
+// since it was chosen.
+func (s *Service) drop(ctx context.Context, drops []retain.Drop, need retain.Grip, tell func(int64)) (int64, error) {
+	bases, err := s.bases(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var n int64
+	var errs []error
+	for _, line := range byLine(drops) {
+		for _, piece := range pieces(line, dropPiece) {
+			went, err := s.dropPiece(ctx, piece, need, bases)
+			if n += went; tell != nil {
+				tell(n)
+			}
+			if errors.Is(err, errAtWork) || errors.Is(err, errClosed) {
+				break // its time comes
+			}
+			if err != nil {
+				errs = append(errs, err)
+				break
+			}
+			if ctx.Err() != nil {
+				return n, errors.Join(append(errs, ctx.Err())...)
+			}
+		}
+	}
+	return n, errors.Join(errs...)
+}
+
+// bases are what forks grew from, as the store says: a catalog that is being made again
+// may not know of a fork yet. A line that cannot be read may be one.
+func (s *Service) bases(ctx context.Context) (map[retake.CheckpointID]bool, error) {
+	st, err := s.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	heads, err := st.Heads(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := map[retake.CheckpointID]bool{}
+	for _, h := range heads {
+		if h.Workspace.Origin != nil && h.Workspace.Ended == nil {
+			out[h.Workspace.Origin.Checkpoint] = true
+		}
+	}
+	return out, nil
+}
+
+// errAtWork: somebody works in the workspace, and may need what would go.
+var errAtWork = errors.New("somebody is at work here")
+
+// dropPiece forgets moments of one workspace. Nobody saves, restores or begins to fork
+// meanwhile.
+func (s *Service) dropPiece(ctx context.Context, piece []retain.Drop, need retain.Grip, bases map[retake.CheckpointID]bool) (int64, error) {
+	id := piece[0].Workspace
+	l := s.liveOf(id)
+	if !l.mu.TryLock() {
+		return 0, errAtWork
+	}
+	defer l.mu.Unlock()
+	release, err := s.alone(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	s.bounds.using.Lock()
+	defer s.bounds.using.Unlock()
+	ws, err := s.row(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	var stones []retake.Tombstone
+	err = s.onLine(ctx, ws, func(w store.Writer) error {
+		stones, err = s.stillLoose(ctx, l, w.Head(), piece, judging{need, bases})
+		if err != nil || len(stones) == 0 {
+			return err
+		}
+		if err := w.Forget(context.WithoutCancel(ctx), stones); err != nil {
+			return err
+		}
+		return s.p.Catalog.Bury(context.WithoutCancel(ctx), id, stones)
+	})
+	s.strike(id, stones, err != nil)
+	if err != nil {
+		return 0, err
+	}
+	s.noteTidy(ctx, func(n *tidyNotes) {
+		n.Forgotten += int64(len(stones))
+		for _, d := range piece {
+			if buried(stones, d.ID) {
+				n.Debt += d.Bytes
+			}
+		}
+	})
+	return int64(len(stones)), nil
+}
+
+func buried(stones []retake.Tombstone, id retake.CheckpointID) bool {
+	return slices.ContainsFunc(stones, func(t retake.Tombstone) bool { return t.ID == id })
+}
+
+// alone holds a workspace against restores, also those of other processes.
+func (s *Service) alone(ctx context.Context, id retake.WorkspaceID) (func(), error) {
+	if s.p.Locks == nil {
+		return func() {}, nil
+	}
+	once, cancel := context.WithTimeout(ctx, 0)
+	defer cancel()
+	release, err := s.p.Locks.Lock(once, lockName(id), true)
+	if errors.Is(err, fsx.ErrLocked) {
+		return nil, errAtWork
+	}
+	return release, err
+}
+
+// strike takes what went from the rows that are known; in doubt all are read again.
+func (s *Service) strike(id retake.WorkspaceID, stones []retake.Tombstone, doubt bool) {
+	b := &s.bounds
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if doubt {
+		delete(b.rows, id)
+		return
+	}
+	left := make([]retain.Row, 0, len(b.rows[id]))
+	for _, r := range b.rows[id] {
+		if !buried(stones, r.ID) {
+			left = append(left, r)
+		}
+	}
+	b.rows[id] = left
+}
+
+// shownKept is how long the target of a plan stays that was shown and not applied.
+const shownKept = time.Hour
+
+// judging is what the need loosens, and what forks grew from.
+type judging struct {
+	need  retain.Grip
+	bases map[retake.CheckpointID]bool
+}
+
+// stillLoose judges the line again, by what the store and the catalog say now, and
+// gives tombstones for those of the piece that may go.
+func (s *Service) stillLoose(ctx context.Context, l *live, head store.Head, piece []retain.Drop, j judging) ([]retake.Tombstone, error) {
+	s.rows.RLock() // half a catalog knows of half of what is needed
+	defer s.rows.RUnlock()
+	id := piece[0].Workspace
+	all, err := s.p.Catalog.Workspaces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(w retake.WorkspaceState) bool { return w.ID == id })
+	if i < 0 || all[i].Latest == nil || all[i].Latest.Number != head.Latest {
+		return nil, errAtWork // the catalog is behind, and a save brings it up
+	}
+	rows, err := s.rowsOf(ctx, all[i], all)
+	if err != nil {
+		return nil, err
+	}
+	now := s.p.Clock.Now()
+	shown := retake.CheckpointID("")
+	if l.shown != nil && l.shown.Target != nil && now.Sub(l.shownAt) < shownKept {
+		shown = l.shown.Target.ID
+	}
+	for i, r := range rows {
+		rows[i].Held = r.Held || r.ID == shown
+		rows[i].Base = r.Base || j.bases[r.ID]
+		rows[i].Pinned = r.Pinned || slices.ContainsFunc(head.Pins, func(p retake.Pin) bool { return p.Checkpoint == r.ID })
+	}
+	loose := map[retake.CheckpointID]bool{}
+	for _, v := range s.judge(id, rows) {
+		loose[v.ID] = v.Grip <= min(j.need, retain.Firm)
+	}
+	var stones []retake.Tombstone
+	for _, d := range piece {
+		if loose[d.ID] {
+			stones = append(stones, retake.Tombstone{Number: d.Number, ID: d.ID, Parent: d.Parent, Time: d.Time, At: now})
+		}
+	}
+	return stones, nil
+}

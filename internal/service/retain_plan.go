@@ -1,0 +1,188 @@
+package service
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/retain"
+	"github.com/retake-dev/retake/internal/store"
+)
+
+// SpacePlan tells what the next tidy-up would do. It changes nothing.
+func (s *Service) SpacePlan(ctx context.Context) (retake.SpacePlan, error) {
+	out, err := s.spacePlan(ctx)
+	return out, fault("the store cannot be measured", unchanged, err)
+}
+
+func (s *Service) spacePlan(ctx context.Context) (retake.SpacePlan, error) {
+	out := retake.SpacePlan{Workspaces: []retake.WorkspaceSpace{}, Drops: []retake.Drop{}}
+	st, err := s.store(ctx)
+	if err != nil {
+		return out, err
+	}
+	r, err := s.measure(ctx, st)
+	if err != nil {
+		return out, err
+	}
+	out.Store, out.Budget, out.Need = r.StoreState, r.budget, r.need
+	lines, closed, err := s.lineUp(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, l := range lines {
+		out.Workspaces = append(out.Workspaces, s.spaceOf(l))
+	}
+	for id, why := range closed {
+		out.Workspaces = append(out.Workspaces, retake.WorkspaceSpace{Workspace: id, Days: make([]int64, spaceDays), Within: s.within(id), Kept: []retake.KeptFor{}, Closed: why})
+	}
+	if out.Garbage, _, err = s.garbage(ctx); err != nil {
+		return out, err
+	}
+	out.Drops = planned(lines, r, out.Garbage)
+	for _, d := range out.Drops {
+		out.Frees += d.Bytes
+	}
+	out.Garbage = min(out.Garbage, r.Bytes)
+	out.Frees = min(out.Frees+out.Garbage, r.Bytes)
+	notes, err := s.tidyNotes(ctx)
+	out.Last = notes.Last
+	return out, err
+}
+
+// planned is what goes by age, and what the need asks for beyond that.
+func planned(lines []retain.Line, r room, garbage int64) []retake.Drop {
+	part := shrink(lines, r.Bytes)
+	out := []retake.Drop{}
+	var sum int64
+	add := func(d retain.Drop, why string) {
+		bytes := int64(float64(d.Bytes) * part)
+		sum += bytes
+		out = append(out, retake.Drop{Workspace: d.Workspace, Checkpoint: d.ID, Number: d.Number, Time: d.Time, Why: why, Bytes: bytes})
+	}
+	for _, d := range retain.Due(lines) {
+		add(d, "age")
+	}
+	if left := r.want - garbage - sum; r.urgent() && left > 0 {
+		for _, d := range retain.Press(lines, int64(float64(r.want-garbage)/part), r.grip()) {
+			if d.Grip > retain.Loose {
+				add(d, string(r.need))
+			}
+		}
+	}
+	return out
+}
+
+const spaceDays = 30
+
+// spaceOf counts the moments of a workspace by day and by what keeps them.
+func (s *Service) spaceOf(l retain.Line) retake.WorkspaceSpace {
+	out := retake.WorkspaceSpace{Workspace: l.Workspace, Days: make([]int64, spaceDays), Within: s.within(l.Workspace), Kept: []retake.KeptFor{}}
+	today := s.p.Clock.Now().UTC().Truncate(24 * time.Hour)
+	for _, v := range l.Verdicts {
+		ago := int(today.Sub(v.Time.UTC().Truncate(24*time.Hour)) / (24 * time.Hour))
+		if ago >= 0 && ago < spaceDays {
+			out.Days[spaceDays-1-ago]++
+		}
+		if v.Why == retain.None {
+			continue
+		}
+		i := slices.IndexFunc(out.Kept, func(k retake.KeptFor) bool { return k.Why == string(v.Why) })
+		if i < 0 {
+			i = len(out.Kept)
+			out.Kept = append(out.Kept, retake.KeptFor{Why: string(v.Why), Always: v.Grip == retain.Always})
+		}
+		out.Kept[i].Count++
+	}
+	return out
+}
+
+// thinRounds bounds a tidy-up that gives back less than it must.
+const thinRounds = 100
+
+// Thin does the next tidy-up now, and sweeps to the end.
+func (s *Service) Thin(ctx context.Context, req retake.ThinRequest) (retake.ThinReport, error) {
+	const partly = "Every moment that is listed is whole; run it again."
+	st, err := s.store(ctx)
+	if err != nil {
+		return retake.ThinReport{}, fault("the store cannot be opened", unchanged, err)
+	}
+	b := &s.bounds
+	if end := b.running.Load(); end != nil {
+		(*end)() // the one that nobody asked for
+	}
+	b.tidying.Lock()
+	defer b.tidying.Unlock()
+	rep, err := s.thin(ctx, st, req)
+	return rep, fault("not all was given back", partly, err)
+}
+
+func (s *Service) thin(ctx context.Context, st store.Store, req retake.ThinRequest) (retake.ThinReport, error) {
+	var out retake.ThinReport
+	for range thinRounds {
+		r, err := s.measure(ctx, st)
+		if err != nil {
+			return out, err
+		}
+		went, err := s.thinRound(ctx, r, out.Forgotten, req.Progress)
+		if err != nil {
+			return out, err
+		}
+		out.Forgotten += went
+		rep, err := s.sweepNoted(ctx, st, store.SweepOptions{}, new(bool))
+		if err != nil {
+			return out, err
+		}
+		out.Sweep = grown(out.Sweep, rep)
+		if r, err = s.measure(ctx, st); err != nil {
+			return out, err
+		}
+		out.Over = 0
+		if r.budget > 0 {
+			out.Over = max(rep.After-r.budget, 0)
+		}
+		if !r.urgent() || went == 0 {
+			return out, nil
+		}
+	}
+	return out, nil
+}
+
+func (s *Service) thinRound(ctx context.Context, r room, before int64, progress func(retake.Progress)) (int64, error) {
+	drops, err := s.allDrops(ctx, r)
+	if err != nil || len(drops) == 0 {
+		return 0, err
+	}
+	return s.drop(ctx, drops, r.grip(), func(n int64) {
+		if progress != nil {
+			progress(retake.Progress{Files: before + n, Total: before + int64(len(drops))})
+		}
+	})
+}
+
+// allDrops are all that the plan names.
+func (s *Service) allDrops(ctx context.Context, r room) ([]retain.Drop, error) {
+	lines, _, err := s.lineUp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	garbage, _, err := s.garbage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	named := map[retake.CheckpointID]bool{}
+	for _, d := range planned(lines, r, garbage) {
+		named[d.Checkpoint] = true
+	}
+	all := retain.Press(lines, int64(^uint64(0)>>1), r.grip())
+	return slices.DeleteFunc(all, func(d retain.Drop) bool { return !named[d.ID] }), nil
+}
+
+// grown is two sweeps as one.
+func grown(a, b retake.SweepReport) retake.SweepReport {
+	if a.Before == 0 {
+		return b
+	}
+	return retake.SweepReport{Before: a.Before, After: b.After, Peak: max(a.Peak, b.Peak), Took: a.Took + b.Took}
+}

@@ -1,0 +1,160 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/retain"
+	"github.com/retake-dev/retake/internal/store"
+)
+
+// pack is about the largest file that a store writes, and the least room in which a
+// sweep works.
+const pack = 24 << 20
+
+// room is how much there is, and how much more is wanted.
+type room struct {
+	retake.StoreState
+	budget int64
+	need   retake.Need
+	want   int64 // bytes to give back
+}
+
+// grip is the firmest hold that the need loosens.
+func (r room) grip() retain.Grip {
+	switch r.need {
+	case retake.NeedFloor:
+		return retain.Firm
+	case retake.NeedBudget, retake.NeedRoom:
+		return retain.Soft
+	case retake.NeedNone:
+	}
+	return retain.Loose
+}
+
+// urgent: a save that waits for a moment is better than one that is refused.
+func (r room) urgent() bool { return r.need != retake.NeedNone }
+
+// measure looks at the store and its disk. Moments begin to go a little before the
+// budget is used up, and go on until there is some room below it, so that this is not
+// to be done again with each save.
+func (s *Service) measure(ctx context.Context, st store.Store) (room, error) {
+	var r room
+	var err error
+	if r.Bytes, err = st.Size(ctx); err != nil {
+		return r, err
+	}
+	free, total, err := s.p.FS.Free(s.p.Data)
+	if err != nil {
+		return r, fmt.Errorf("ask for room: %w", err)
+	}
+	r.Free, r.Floor = free, s.p.Floor(total)
+	if s.p.Budget != nil {
+		r.budget = s.p.Budget(total)
+	}
+	if r.budget > 0 && r.Bytes > r.budget-r.budget/16 {
+		r.need, r.want = retake.NeedBudget, r.Bytes-(r.budget-r.budget*3/16)
+	}
+	if short := r.Floor + pack - free; short > 0 && (r.budget == 0 || r.Bytes > r.budget/10) { // a small store is not what fills a disk
+		r.want = max(r.want, short)
+		r.need = retake.NeedRoom
+		if free < r.Floor {
+			r.need = retake.NeedFloor
+		}
+	}
+	s.bounds.mu.Lock()
+	defer s.bounds.mu.Unlock()
+	s.bounds.seen = r
+	return r, nil
+}
+
+// hurryStep is how much is written between two looks that are out of turn.
+const hurryStep = 2 << 20
+
+// hurry reports whether the room may have run out since it was measured: saves that
+// do not pause must not fill a disk. It asks only for the free space, so others may
+// have taken it; who measures finds out.
+func (s *Service) hurry() bool {
+	s.bounds.mu.Lock()
+	seen := s.bounds.seen
+	s.bounds.mu.Unlock()
+	free, floor, err := s.room()
+	taken := seen.Free - free
+	if err != nil || taken < hurryStep {
+		return false
+	}
+	return free < floor+pack || seen.budget > 0 && seen.Bytes+taken > seen.budget-seen.budget/16
+}
+
+// pressed reports whether the disk is short of room: it may be so before anything is
+// saved, and then no save tells us.
+func (s *Service) pressed() bool {
+	free, floor, err := s.room()
+	return err == nil && free < floor+pack
+}
+
+// tidyNotes are what is worth remembering between two lives of a daemon. They are a
+// mark of the catalog; without them a sweep comes early.
+type tidyNotes struct {
+	Debt      int64          `json:"debt"`      // about the bytes that forgotten moments leave
+	Numbers   int64          `json:"numbers"`   // of all lines together, at the last sweep
+	Forgotten int64          `json:"forgotten"` // since the last sweep
+	Last      *retake.TidyUp `json:"last,omitempty"`
+}
+
+const tidyMark = "tidy"
+
+// saveDebt is about what each save leaves that the next one supersedes.
+const saveDebt = 6 << 10
+
+func (s *Service) tidyNotes(ctx context.Context) (tidyNotes, error) {
+	b := &s.bounds
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.notes == nil {
+		text, err := s.p.Catalog.Mark(ctx, tidyMark)
+		if err != nil {
+			return tidyNotes{}, fmt.Errorf("read notes: %w", err)
+		}
+		var n tidyNotes
+		_ = json.Unmarshal([]byte(text), &n) // none, or of another version: begin anew
+		b.notes = &n
+	}
+	return *b.notes, nil
+}
+
+// noteTidy changes the notes. That they are written is not worth an error.
+func (s *Service) noteTidy(ctx context.Context, change func(*tidyNotes)) {
+	n, err := s.tidyNotes(ctx)
+	if err != nil {
+		return
+	}
+	change(&n)
+	b := &s.bounds
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.notes = &n
+	if text, err := json.Marshal(n); err == nil {
+		_ = s.p.Catalog.SetMark(ctx, tidyMark, string(text))
+	}
+}
+
+// garbage is about what a sweep would give back, and the sum of all newest numbers.
+func (s *Service) garbage(ctx context.Context) (bytes, numbers int64, err error) {
+	all, err := s.p.Catalog.Workspaces(ctx)
+	if err != nil {
+		return 0, 0, fmt.Errorf("list workspaces: %w", err)
+	}
+	for _, w := range all {
+		if w.Latest != nil {
+			numbers += w.Latest.Number
+		}
+	}
+	n, err := s.tidyNotes(ctx)
+	return n.Debt + max(numbers-n.Numbers, 0)*saveDebt, numbers, err
+}
+
+// worth is how much garbage is worth a sweep.
+func worth(size int64) int64 { return min(max(size/16, 16<<20), 256<<20) }

@@ -1,0 +1,215 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/retain"
+	"github.com/retake-dev/retake/internal/store"
+)
+
+// A tidy-up that nobody asked for goes in steps. A save that comes meanwhile waits for
+// the piece that is under way, and when room is short for a sweep of this length.
+const (
+	dropPiece  = 64                     // moments that are dropped at once
+	dropTime   = 500 * time.Millisecond // for all pieces of a step
+	sweepTime  = 700 * time.Millisecond // beside a save that waits
+	sweepWait  = 300 * time.Millisecond // for a writer to finish
+	sweepRoom  = 16 << 20               // that is copied at once
+	ageStep    = time.Hour              // between two looks at what is too old
+	dueAtLeast = 32                     // unless this many are
+	hardest    = 8
+)
+
+// tidy does one step of what holds the bounds, between saves, and reports whether
+// there is more to do. What does not work out is tried after the next save.
+func (s *Service) tidy(ctx context.Context, st store.Store) bool {
+	b := &s.bounds
+	if st == nil || !b.tidying.TryLock() {
+		return false
+	}
+	defer b.tidying.Unlock()
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	b.running.Store(&end)
+	defer b.running.Store(nil)
+	more, err := s.tidyStep(ctx, st)
+	return more && err == nil
+}
+
+func (s *Service) tidyStep(ctx context.Context, st store.Store) (more bool, err error) {
+	r, err := s.measure(ctx, st)
+	if err != nil {
+		return false, err
+	}
+	if !r.urgent() && s.atWork() {
+		return false, nil // the end of that calls us
+	}
+	dropped, more, err := s.dropStep(ctx, r)
+	if err != nil {
+		return false, err
+	}
+	garbage, _, err := s.garbage(ctx)
+	if err != nil {
+		return false, err
+	}
+	if garbage < worth(r.Bytes) && (!r.urgent() || dropped == 0 && garbage < r.want) {
+		return more, nil
+	}
+	rest, err := s.sweepStep(ctx, st, r.urgent())
+	return more || rest || r.urgent(), err
+}
+
+// dropStep drops what is due, or what the need asks for and garbage alone does not
+// give.
+func (s *Service) dropStep(ctx context.Context, r room) (dropped int64, more bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, dropTime)
+	defer cancel()
+	drops, err := s.nextDrops(ctx, r)
+	if err != nil || len(drops) == 0 {
+		return 0, false, err
+	}
+	dropped, err = s.drop(ctx, drops, r.grip(), nil)
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, store.ErrBusy) {
+		err = nil // the rest is for the next step
+	}
+	return dropped, r.urgent() || dropped < int64(len(drops)), err
+}
+
+// nextDrops are the moments of the next step, the oldest first.
+func (s *Service) nextDrops(ctx context.Context, r room) ([]retain.Drop, error) {
+	b := &s.bounds
+	now := s.p.Clock.Now()
+	b.mu.Lock()
+	aged, hard := b.aged, max(b.hard, 1)
+	b.mu.Unlock()
+	lines, _, err := s.lineUp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	due := retain.Due(lines)
+	if len(due) >= dueAtLeast || len(due) > 0 && now.Sub(aged) >= ageStep || r.urgent() && len(due) > 0 {
+		b.mu.Lock()
+		b.aged = now
+		b.mu.Unlock()
+		return due, nil
+	}
+	if !r.urgent() {
+		return nil, nil
+	}
+	garbage, _, err := s.garbage(ctx)
+	if err != nil || garbage >= r.want {
+		return nil, err
+	}
+	return retain.Press(lines, int64(float64((r.want-garbage)*hard)/shrink(lines, r.Bytes)), r.grip()), nil
+}
+
+// shrink is about how much of the bytes that moments brought the store takes for
+// them.
+func shrink(lines []retain.Line, size int64) float64 {
+	var brought int64
+	for _, l := range lines {
+		for _, v := range l.Verdicts {
+			brought += v.Bytes
+		}
+	}
+	if size <= 0 || brought <= size {
+		return 1
+	}
+	return float64(size) / float64(brought)
+}
+
+// atWork reports whether a save or a restore is under way or waits.
+func (s *Service) atWork() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.lives {
+		if l.saving.Load() {
+			return true
+		}
+	}
+	return false
+}
+
+// sweepStep sweeps beside saves, and reports whether it left something.
+func (s *Service) sweepStep(ctx context.Context, st store.Store, urgent bool) (rest bool, err error) {
+	var over <-chan time.Time
+	stop := func() bool {
+		if over == nil {
+			over = time.After(sweepTime)
+		}
+		late := false
+		select {
+		case <-over:
+			late = true
+		default:
+		}
+		rest = s.atWork() && (late || !urgent)
+		return rest
+	}
+	rep, err := s.sweepNoted(ctx, st, store.SweepOptions{Room: sweepRoom, Wait: sweepWait, Stop: stop}, &rest)
+	if errors.Is(err, store.ErrBusy) {
+		return urgent, nil // somebody writes for long
+	}
+	if err != nil {
+		return false, err
+	}
+	b := &s.bounds
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.hard = min(max(b.hard, 1)*2, hardest); !urgent || rep.After < rep.Before-rep.Before/16 {
+		b.hard = 1
+	}
+	return rest, nil
+}
+
+// sweepNoted sweeps, and notes what it gave and what is left.
+func (s *Service) sweepNoted(ctx context.Context, st store.Store, o store.SweepOptions, rest *bool) (retake.SweepReport, error) {
+	_, numbers, err := s.garbage(ctx)
+	if err != nil {
+		return retake.SweepReport{}, err
+	}
+	before, err := s.tidyNotes(ctx)
+	if err != nil {
+		return retake.SweepReport{}, err
+	}
+	rep, err := st.Sweep(ctx, o)
+	if err != nil {
+		return rep, err
+	}
+	s.noteTidy(ctx, func(n *tidyNotes) {
+		gave := max(rep.Before-rep.After, 0)
+		n.Numbers = numbers
+		n.Debt = 0
+		if *rest {
+			n.Debt = max(before.Debt-gave, 0)
+		}
+		n.Last = &retake.TidyUp{At: s.p.Clock.Now(), Forgotten: n.Forgotten, Gave: gave, Took: rep.Took}
+		n.Forgotten = 0
+	})
+	return rep, nil
+}
+
+// byLine parts drops by workspace, in the order in which each comes first.
+func byLine(drops []retain.Drop) [][]retain.Drop {
+	at := map[retake.WorkspaceID]int{}
+	var out [][]retain.Drop
+	for _, d := range drops {
+		i, ok := at[d.Workspace]
+		if !ok {
+			i = len(out)
+			at[d.Workspace] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], d)
+	}
+	return out
+}
+
+// pieces cuts a list into parts of at most n.
+func pieces(drops []retain.Drop, n int) [][]retain.Drop {
+	return slices.Collect(slices.Chunk(drops, n))
+}

@@ -1,0 +1,247 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/risk"
+)
+
+// Next is what a signal makes of the state, and what it asks for. Dir is where the
+// agent works, below the root.
+func Next(st State, sig retake.Signal, dir string, h retake.Habits) (State, Act) {
+	if slices.Contains(st.Seen, sig.ID) {
+		return st, Act{}
+	}
+	st = st.clone()
+	st.Seen = append(st.Seen, sig.ID)
+	if over := len(st.Seen) - maxSeen; over > 0 {
+		st.Seen = slices.Delete(st.Seen, 0, over)
+	}
+	n := &next{st: &st, sig: &sig, habits: h}
+	n.x = st.entered(&sig, dir)
+	if sig.Subagent != "" {
+		n.subagent()
+	} else {
+		n.own()
+	}
+	n.act.Session = n.x.Key()
+	return st, n.act
+}
+
+// next is one step on its way.
+type next struct {
+	st     *State
+	x      *Session
+	sig    *retake.Signal
+	habits retake.Habits
+	act    Act
+}
+
+// own follows a signal of the agent itself.
+func (n *next) own() {
+	r, ok := find(n.x.Phase, n.sig.Kind)
+	if !ok {
+		return
+	}
+	if n.sig.Kind == retake.SignalPrompt && n.sig.Machine && n.x.Phase == Working {
+		return // a reminder in the middle of a turn is no turn
+	}
+	if n.sig.Kind == retake.SignalTasks && n.x.Phase != Working {
+		r.to = n.x.Phase // a list may also be given by hand
+	}
+	if n.sig.Kind == retake.SignalCompact {
+		r.to = n.x.Phase
+	}
+	if n.sig.Kind == retake.SignalTurnEnd {
+		n.x.Turn.Message = n.sig.Message
+	}
+	n.begin(r)
+	r = n.refine(r)
+	n.save(r)
+	n.move(r)
+	if r.note {
+		n.tell()
+	}
+}
+
+// begin notes a session that was not heard of.
+func (n *next) begin(r rule) {
+	if n.sig.Kind == retake.SignalSessionStart {
+		n.x.Fresh = n.sig.Reason == "startup" || n.sig.Reason == "clear"
+	}
+	if r.to == Working && n.x.Phase != Working && n.sig.Kind != retake.SignalPrompt { // a turn whose prompt nobody told
+		n.x.Turn = Turn{ID: n.turnID(), Since: n.sig.Time}
+	}
+}
+
+// turnID names a turn: as the agent does, else by the signal it began with.
+func (n *next) turnID() string {
+	if n.sig.Turn != "" {
+		return n.sig.Turn
+	}
+	return string(n.sig.ID)
+}
+
+// refine looks at what the signal holds.
+func (n *next) refine(r rule) rule {
+	switch n.sig.Kind {
+	case retake.SignalCall:
+		return n.called(r, n.sig.Call)
+	case retake.SignalCalled:
+		n.remember(n.sig.Call)
+		if n.habits.Granularity == retake.GranularityCall && changes(n.sig.Call) {
+			return merged(r, callRule)
+		}
+	case retake.SignalTasks:
+		if n.tasks() {
+			return merged(r, taskRule)
+		}
+	}
+	return r
+}
+
+func merged(r, more rule) rule {
+	r.save, r.changed, r.wait, r.keep, r.says = more.save, more.changed, more.wait, more.keep, more.says
+	return r
+}
+
+// called judges a call that is about to run.
+func (n *next) called(r rule, c *retake.Call) rule {
+	if c == nil {
+		return r
+	}
+	n.x.Turn.Calls++
+	j := risk.Judge(*c)
+	for _, e := range j.Effects {
+		n.st.Counted++
+		eff := retake.Effect{
+			ID: fmt.Sprintf("e%d", n.st.Counted), Time: n.sig.Time, Text: cut(e.Text, maxTitle), Kind: e.Kind, Target: cut(e.Target, maxTitle),
+			Agent: n.x.Agent, Session: n.x.ID, Call: c.ID,
+		}
+		n.act.Effects = append(n.act.Effects, eff)
+		n.st.Effects = append(n.st.Effects, eff)
+	}
+	if !j.Destructive {
+		return r
+	}
+	r = merged(r, riskRule)
+	n.act.Save = &Save{Turn: retake.Turn{Command: words(c), Risk: cut(j.Why, maxTitle)}}
+	return r
+}
+
+// changes reports whether a call may have changed files.
+func changes(c *retake.Call) bool { return c != nil && c.Kind != retake.CallRead }
+
+// remember keeps a call for the state of the next moment.
+func (n *next) remember(c *retake.Call) {
+	if c == nil {
+		return
+	}
+	kept := *c
+	kept.Output = cut(kept.Output, maxOutput)
+	if len(kept.Input) > maxOutput {
+		kept.Input = nil
+	}
+	kept.Command = cut(kept.Command, maxOutput)
+	n.x.Calls = append(slices.Clone(n.x.Calls), kept)
+	if over := len(n.x.Calls) - maxCalls; over > 0 {
+		n.x.Calls = slices.Delete(n.x.Calls, 0, over)
+	}
+}
+
+// tasks takes a new list and reports whether one of them came to its end.
+func (n *next) tasks() bool {
+	list := slices.Clone(n.sig.Tasks[:min(len(n.sig.Tasks), maxTasks)])
+	ended := false
+	for i, t := range list {
+		list[i].Title = cut(t.Title, maxTitle)
+		if t.Status != retake.TaskCompleted && t.Status != retake.TaskFailed {
+			continue
+		}
+		was := slices.IndexFunc(n.x.Tasks, func(o retake.Task) bool { return o.ID == t.ID && o.Title == list[i].Title })
+		if was < 0 || n.x.Tasks[was].Status != t.Status {
+			ended = true
+		}
+	}
+	n.x.Tasks = list
+	return ended
+}
+
+// save writes the order for a moment.
+func (n *next) save(r rule) {
+	if r.save == "" {
+		return
+	}
+	s := Save{}
+	if n.act.Save != nil {
+		s = *n.act.Save
+	}
+	cmd, why := s.Turn.Command, s.Turn.Risk
+	s.Trigger, s.IfChanged, s.Wait = r.save, r.changed, r.wait
+	s.Turn = n.turn(r)
+	s.Turn.Command, s.Turn.Risk = cmd, why
+	s.Intent = intent(r.save, s.Turn, n.x.Tasks)
+	s.Tasks, s.Calls = n.x.Tasks, n.x.Calls
+	if r.save == retake.TriggerTurn && s.Turn.Prompt == "" {
+		s.IfChanged = true // nothing was asked, so there is nothing to say when nothing was done
+	}
+	if r.save == retake.TriggerTurn || r.save == retake.TriggerSession {
+		n.x.Calls = nil
+	}
+	n.act.Save, n.act.Keep = &s, r.keep
+}
+
+// turn is what the moment says of the agent.
+func (n *next) turn(r rule) retake.Turn {
+	t := retake.Turn{
+		Agent: n.x.Agent, Version: n.x.Version, Session: n.x.ID, Dir: n.x.Dir,
+		ID: n.x.Turn.ID, Prompt: n.x.Turn.Prompt, Machine: n.x.Turn.Machine, Calls: n.x.Turn.Calls,
+		Running: n.sig.Running, Failed: cut(n.sig.Failed, maxTitle), Tasks: counted(n.x.Tasks),
+		Contested: n.st.contested(n.x, n.sig.Time),
+	}
+	switch {
+	case r.save == retake.TriggerPrompt:
+		t.ID, t.Prompt, t.Machine, t.Calls = n.turnID(), prompt(n.sig.Prompt), n.sig.Machine, 0
+	case n.sig.Kind == retake.SignalPrompt:
+		t.Failed = "its end was not told"
+	case n.sig.Kind == retake.SignalSessionEnd && r.to == Away && n.x.Phase == Working && t.Failed == "":
+		t.Failed = "the session ended in the middle"
+	}
+	return t
+}
+
+// move goes on to the next phase.
+func (n *next) move(r rule) {
+	if n.x.Phase == Working && r.to != Working {
+		n.x.Rested = n.sig.Time
+	}
+	n.x.Phase = r.to
+	if n.sig.Kind == retake.SignalPrompt {
+		n.x.Turn = Turn{ID: n.turnID(), Prompt: prompt(n.sig.Prompt), Machine: n.sig.Machine, Since: n.sig.Time}
+		n.x.Subagents = 0
+	}
+}
+
+// tell gives the agent what it must know, once.
+func (n *next) tell() {
+	w := n.st.Rewind
+	if w == nil || n.x.Told == w.ID || n.x.Fresh && n.x.Since.After(w.At) {
+		return
+	}
+	n.x.Told, n.act.Note = w.ID, w.Text
+}
+
+// subagent follows a signal of an agent of the agent: its calls count, its turns
+// do not.
+func (n *next) subagent() {
+	switch n.sig.Kind {
+	case retake.SignalSubagentStart:
+		n.x.Subagents++
+	case retake.SignalCall, retake.SignalCalled:
+		n.own()
+	case retake.SignalSubagentEnd:
+		n.x.Subagents = max(n.x.Subagents-1, 0)
+	}
+}

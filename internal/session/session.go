@@ -1,0 +1,206 @@
+// Package session decides what a signal means: when to save, what to record and
+// what to answer. It is one pure function over a table.
+//
+// It knows no file, no clock and no store; the service keeps the state and does
+// the acts. The diagram in docs/AGENTS.md is made of the same table.
+//
+//	N1  The same signal again changes nothing and asks for nothing.
+//	N2  A turn that had a prompt becomes a moment, whatever ends it.
+//	N3  A call that may destroy something here is preceded by a moment.
+//	N4  Nothing grows without a bound, whatever is told.
+package session
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retake-dev/retake"
+)
+
+// Phase is where a session is.
+type Phase string
+
+// The phases of a session.
+const (
+	Away    Phase = "away"    // not heard of, or ended
+	Resting Phase = "resting" // between two turns
+	Working Phase = "working" // in a turn
+)
+
+// Bounds of what is kept.
+const (
+	maxSessions = 32
+	maxSeen     = 256
+	maxCalls    = 200
+	maxOutput   = 4 << 10
+	maxTasks    = 200
+	maxTitle    = 300
+	stale       = 30 * time.Minute // of a turn that nobody told anything of
+)
+
+// State is what is known of the agents in one workspace.
+type State struct {
+	V        int               `json:"v"`
+	Sessions []Session         `json:"sessions"` // the most recently heard last
+	Effects  []retake.Effect   `json:"effects"`  // since the newest checkpoint
+	Counted  int64             `json:"counted"`  // effects so far, for their names
+	Rewind   *Rewind           `json:"rewind,omitempty"`
+	Seen     []retake.SignalID `json:"seen"`
+}
+
+// Session is one run of an agent.
+type Session struct {
+	Agent      string        `json:"agent"`
+	Version    string        `json:"version,omitempty"`
+	ID         string        `json:"id"`
+	Dir        string        `json:"dir"` // below the root
+	Phase      Phase         `json:"phase"`
+	Since      time.Time     `json:"since"`
+	Last       time.Time     `json:"last"`
+	Rested     time.Time     `json:"rested"`          // when its last turn ended
+	Fresh      bool          `json:"fresh,omitempty"` // it began with nothing said before
+	Told       string        `json:"told,omitempty"`  // the rewind that it heard of
+	Turn       Turn          `json:"turn"`
+	Tasks      []retake.Task `json:"tasks,omitempty"`
+	Calls      []retake.Call `json:"calls,omitempty"` // since its last moment
+	Subagents  int           `json:"subagents,omitempty"`
+	Transcript string        `json:"transcript,omitempty"`
+	Talk       Talk          `json:"talk,omitzero"`
+}
+
+// Turn is the newest turn of a session.
+type Turn struct {
+	ID      string    `json:"id,omitempty"`
+	Prompt  string    `json:"prompt,omitempty"`
+	Machine bool      `json:"machine,omitempty"`
+	Since   time.Time `json:"since"`
+	Calls   int       `json:"calls,omitempty"`
+	Message string    `json:"message,omitempty"` // the agent's last words
+}
+
+// Talk is how much of the conversation is kept.
+type Talk struct {
+	Path     string           `json:"path,omitempty"`
+	Segments []retake.Segment `json:"segments,omitempty"`
+	Bytes    int64            `json:"bytes,omitempty"`
+	Tail     []byte           `json:"tail,omitempty"` // the last bytes that were kept
+}
+
+// Rewind is what agents must hear of that knew the files before.
+type Rewind struct {
+	ID   string    `json:"id"` // the checkpoint that it made
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
+}
+
+// Act is what a signal asks for.
+type Act struct {
+	Save    *Save
+	Effects []retake.Effect
+	Note    string
+	Keep    bool // keep the conversation with that save
+	Session string
+}
+
+// Save is a checkpoint to take.
+type Save struct {
+	Trigger   retake.Trigger
+	Intent    string
+	IfChanged bool
+	Wait      bool // the agent waits for it
+	Turn      retake.Turn
+	Tasks     []retake.Task
+	Calls     []retake.Call
+}
+
+// Key names a session among those of all agents.
+func (s *Session) Key() string { return s.Agent + " " + s.ID }
+
+// Find gives a session by its key.
+func (s *State) Find(key string) *Session {
+	if i := s.index(key); i >= 0 {
+		return &s.Sessions[i]
+	}
+	return nil
+}
+
+func (s *State) index(key string) int {
+	return slices.IndexFunc(s.Sessions, func(x Session) bool { return x.Key() == key })
+}
+
+// Newest is the session that was heard last.
+func (s *State) Newest() *Session {
+	if len(s.Sessions) == 0 {
+		return nil
+	}
+	return &s.Sessions[len(s.Sessions)-1]
+}
+
+// clone copies what Next changes.
+func (s State) clone() State {
+	s.Sessions = slices.Clone(s.Sessions)
+	s.Effects = slices.Clone(s.Effects)
+	s.Seen = slices.Clone(s.Seen)
+	return s
+}
+
+// entered makes the session of a signal the newest one, and gives its place.
+func (s *State) entered(sig *retake.Signal, dir string) *Session {
+	key := sig.Agent + " " + sig.Session
+	at := s.index(key)
+	var x Session
+	if at < 0 {
+		x = Session{Agent: sig.Agent, ID: sig.Session, Dir: dir, Phase: Away, Since: sig.Time}
+	} else {
+		x = s.Sessions[at]
+		s.Sessions = slices.Delete(s.Sessions, at, at+1)
+	}
+	if sig.Version != "" {
+		x.Version = sig.Version
+	}
+	if sig.Transcript != "" && sig.Subagent == "" {
+		x.Transcript = sig.Transcript
+	}
+	x.Last = sig.Time
+	s.Sessions = append(s.Sessions, x)
+	if over := len(s.Sessions) - maxSessions; over > 0 {
+		s.Sessions = slices.Delete(s.Sessions, 0, over)
+	}
+	return s.Newest()
+}
+
+// contested names the other sessions that were at work since the turn of x began.
+func (s *State) contested(x *Session, now time.Time) []string {
+	var out []string
+	for i := range s.Sessions {
+		o := &s.Sessions[i]
+		busy := o.Phase == Working && now.Sub(o.Last) < stale
+		if o.Key() != x.Key() && (busy || o.Rested.After(x.Turn.Since)) && !x.Turn.Since.IsZero() {
+			out = append(out, o.Agent+" "+short(o.ID))
+		}
+	}
+	return out
+}
+
+func short(id string) string { return cut(id, 8) }
+
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
+}
+
+// Going is the turn of a session while it goes on, for a moment that somebody else
+// asked for.
+func (s *State) Going(i int, at time.Time) *retake.Turn {
+	x := &s.Sessions[i]
+	if x.Phase != Working || at.Sub(x.Last) > stale {
+		return nil
+	}
+	return &retake.Turn{
+		Agent: x.Agent, Version: x.Version, Session: x.ID, Dir: x.Dir, ID: x.Turn.ID, Prompt: x.Turn.Prompt, Machine: x.Turn.Machine,
+		Calls: x.Turn.Calls, Tasks: counted(x.Tasks), Contested: s.contested(x, at),
+	}
+}

@@ -1,0 +1,103 @@
+package talk
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// ForkRequest asks for a conversation that goes on at a turn.
+type ForkRequest struct {
+	Agent   string
+	Session string // the one that is forked, as the agent names it
+	Turn    string // the last one that is kept, as the agent names it; may be unknown
+	Path    string // of the transcript, as recorded
+	Data    []byte // the transcript up to the turn
+	New     string // UUID of the new session
+	Dir     string // where it goes on; empty: where it was
+	Home    string // of the agent; empty: as the path tells
+	Now     time.Time
+}
+
+// Branch is a forked conversation: files to be written, each new, and the command
+// that goes on with it.
+type Branch struct {
+	Session string   // the new one; empty: the agent will name it; the old one when it is not forked
+	Files   []File   // none when it is not forked
+	Command []string // none when the agent cannot go on
+	Exact   bool     // it goes on at that turn; else with everything that was said
+	Why     string   // it is not exact, or there is no command
+}
+
+// File is a file to be written, for its owner only. Nothing is there yet.
+type File struct {
+	Path string // absolute
+	Data []byte
+}
+
+var (
+	errNew  = errors.New("new session is no UUID")
+	errPath = errors.New("path of the transcript is not absolute")
+)
+
+// Fork makes a branch of a conversation. An error means that the request makes no
+// sense; a conversation that is not understood is a branch that is not exact.
+func Fork(r ForkRequest) (Branch, error) {
+	if !isUUID(r.New) {
+		return Branch{}, fmt.Errorf("fork conversation: %w: %.40q", errNew, r.New)
+	}
+	if r.Path != "" && (!filepath.IsAbs(r.Path) || filepath.Clean(r.Path) != r.Path || strings.ContainsRune(r.Path, 0)) {
+		return Branch{}, fmt.Errorf("fork conversation: %w: %.80q", errPath, r.Path)
+	}
+	switch r.Agent {
+	case claudeCode:
+		return forkClaude(r), nil
+	case codex:
+		return forkCodex(r), nil
+	case gemini:
+		return forkGemini(r), nil
+	case opencode:
+		return forkOpencode(r), nil
+	}
+	return Branch{Session: r.Session, Why: "how conversations of this agent go on is not known"}, nil
+}
+
+// whole is the branch that goes on with everything that was said.
+func whole(r ForkRequest, why string, command ...string) Branch {
+	if !isName(r.Session) {
+		return Branch{Session: r.Session, Why: why}
+	}
+	return Branch{Session: r.Session, Command: command, Why: why}
+}
+
+// Why a branch is not exact.
+const (
+	whyNothing = "nothing of the conversation is kept"
+	whyFormat  = "the conversation is not written in a way that is known"
+)
+
+// isName reports whether an id of an agent can stand in a command: it is none of
+// its flags.
+func isName(s string) bool { return s != "" && s[0] != '-' && !strings.ContainsRune(s, 0) }
+
+func isUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		switch i {
+		case 8, 13, 18, 23:
+			if c != '-' {
+				return false
+			}
+		default:
+			if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+				return false
+			}
+		}
+	}
+	return true
+}

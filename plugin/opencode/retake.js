@@ -1,0 +1,143 @@
+// Written by: retake agents install opencode
+// Taken away by: retake agents remove opencode
+//
+// Tells Retake what happens in a session, so that every turn becomes a moment that
+// can be taken back. It changes no tool call, and an error in here stays in here.
+import { spawn } from "node:child_process"
+
+const RETAKE = "retake"
+const LIMIT = 2500 // milliseconds that opencode waits for an answer
+const KILL = 30000 // milliseconds after which a call is given up
+const LONGEST = 64 * 1024 // characters of a tool's output
+
+// Tools that change nothing need no moment.
+const QUIET = new Set(["read", "grep", "glob", "list", "ls", "lsp", "skill", "question", "webfetch", "websearch", "codesearch", "todoread", "todowrite"])
+
+// ask hands one event over and gives the answer, or null. It never rejects and
+// never takes longer than LIMIT; the call itself may go on behind.
+function ask(event) {
+  return new Promise((resolve) => {
+    let out = ""
+    const wait = setTimeout(() => resolve(null), LIMIT)
+    const done = (answer) => {
+      clearTimeout(wait)
+      resolve(answer)
+    }
+    try {
+      const child = spawn(RETAKE, ["hook", "opencode"], { cwd: event.cwd, stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
+      const kill = setTimeout(() => child.kill(), KILL)
+      kill.unref?.()
+      child.unref?.()
+      child.on("error", () => done(null))
+      child.stdin.on("error", () => {})
+      child.stdout.on("error", () => {})
+      child.stdout.on("data", (piece) => (out += piece))
+      child.on("close", () => {
+        clearTimeout(kill)
+        done(read(out))
+      })
+      child.stdin.end(JSON.stringify(event))
+    } catch {
+      done(null)
+    }
+  })
+}
+
+function read(out) {
+  try {
+    return JSON.parse(out)
+  } catch {
+    return null
+  }
+}
+
+function words(parts) {
+  return (parts ?? [])
+    .filter((part) => part.type === "text" && !part.synthetic)
+    .map((part) => part.text)
+    .join("\n")
+}
+
+// partID sorts behind the parts that opencode made in the same millisecond.
+function partID() {
+  const time = (BigInt(Date.now()) * 4096n + 4095n).toString(16).padStart(12, "0").slice(-12)
+  const rest = Array.from({ length: 14 }, () => Math.floor(Math.random() * 36).toString(36)).join("")
+  return "prt_" + time + rest
+}
+
+// safe makes a hook that never throws into opencode.
+const safe = (hook) => async (input, output) => {
+  try {
+    await hook(input, output)
+  } catch {
+    // an error of ours is no error of the session
+  }
+}
+
+export const RetakePlugin = async ({ directory }) => {
+  const sessions = new Map() // what is known of a session: parent, version, last words
+  const roles = new Map() // who wrote a message
+  const known = (id) => sessions.get(id) ?? sessions.set(id, {}).get(id)
+
+  const event = (name, session, more) => ({
+    hook_event_name: name,
+    session_id: session,
+    parent_id: known(session).parent,
+    version: known(session).version,
+    cwd: directory,
+    ...more,
+  })
+
+  // What only tells goes one after the other, and nobody waits for it.
+  let line = Promise.resolve()
+  const tell = (...args) => {
+    const one = event(...args)
+    line = line.then(() => ask(one))
+  }
+
+  const told = {
+    "session.created": ({ info }) => tell("session.created", info.id),
+    "session.compacted": ({ sessionID }) => tell("session.compacted", sessionID),
+    "session.idle": ({ sessionID }) => tell("session.idle", sessionID, { last_assistant_message: known(sessionID).said }),
+    "session.error": ({ sessionID, error }) => {
+      if (sessionID) tell("session.error", sessionID, { error: error?.data?.message ?? error?.name, last_assistant_message: known(sessionID).said })
+    },
+    "session.deleted": ({ info }) => {
+      tell("session.deleted", info.id)
+      sessions.delete(info.id)
+    },
+    "todo.updated": ({ sessionID, todos }) =>
+      tell("todo.updated", sessionID, { todos: (todos ?? []).map((todo, i) => ({ id: String(todo.id ?? i + 1), content: todo.content, status: todo.status })) }),
+    "message.updated": ({ info }) => {
+      if (roles.size > 1000) roles.clear()
+      roles.set(info.id, info.role)
+    },
+    "message.part.updated": ({ part }) => {
+      if (part.type === "text" && roles.get(part.messageID) === "assistant") known(part.sessionID).said = part.text
+    },
+  }
+
+  return {
+    event: safe(async ({ event: { type, properties } }) => {
+      const info = properties?.info
+      if (type.startsWith("session.") && info?.id) Object.assign(known(info.id), { parent: info.parentID, version: info.version })
+      told[type]?.(properties)
+    }),
+
+    "chat.message": safe(async (input, output) => {
+      const message = input.messageID ?? output.message?.id
+      const answer = await ask(event("chat.message", input.sessionID, { message_id: message, prompt: words(output.parts) }))
+      if (!answer?.note) return
+      output.parts.push({ id: partID(), sessionID: input.sessionID, messageID: message, type: "text", text: answer.note, synthetic: true })
+    }),
+
+    "tool.execute.before": safe(async ({ tool, sessionID, callID }, output) => {
+      if (!QUIET.has(tool)) await ask(event("tool.execute.before", sessionID, { tool_name: tool, tool_input: output.args, call_id: callID }))
+    }),
+
+    "tool.execute.after": safe(async ({ tool, sessionID, callID, args }, output) => {
+      if (QUIET.has(tool)) return
+      tell("tool.execute.after", sessionID, { tool_name: tool, tool_input: args, tool_output: String(output?.output ?? "").slice(0, LONGEST), call_id: callID })
+    }),
+  }
+}
