@@ -40,6 +40,7 @@ func Main() int {
 		return 1
 	}
 	if agent, ok := hookAgent(os.Args[1:]); ok {
+		signal.Ignore(syscall.SIGPIPE) // an agent that does not read the answer is no trouble of ours
 		return hear(ctx, conf, agent)
 	}
 	settings, err := config.Load(conf.File)
