@@ -11,7 +11,7 @@ import (
 // renderCard draws the words and the facts of a moment.
 func renderCard(l look, c card) string {
 	cp := c.Checkpoint
-	text, _ := titleWith(cp, c.goals)
+	text, _ := l.titled(cp, c.goals)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s  %s\n\n", l.bold(fmt.Sprint(cp.Number)), l.clock(cp.Time), l.bold(text))
 	field := func(name, value string) {

@@ -78,10 +78,30 @@ func renderResume(l look, r retake.Resumption) string {
 		}
 		fmt.Fprintf(&b, "  next task %d of %d: %s\n", n, len(r.Tasks), screen.Escape(r.Next.Title))
 	}
-	for _, line := range wrap("the agent is told: "+screen.Escape(r.Note), max(l.width-2, 40)) {
+	for _, line := range wrap(toldText(r), max(l.width-2, 40)) {
 		fmt.Fprintf(&b, "  %s\n", l.dim(line))
 	}
 	return b.String()
+}
+
+// toldText is what the agent hears, in short; JSON has its words.
+func toldText(r retake.Resumption) string {
+	parts := []string{fmt.Sprintf("it stands at %d", r.Checkpoint.Number), "what came after is not part of it"}
+	var ids []string
+	for _, e := range r.Effects {
+		ids = append(ids, screen.Escape(e.ID))
+	}
+	switch len(ids) {
+	case 0:
+	case 1:
+		parts = append(parts, ids[0]+" stays done and must not be repeated")
+	default:
+		parts = append(parts, strings.Join(ids, ", ")+" stay done and must not be repeated")
+	}
+	if len(r.Tasks) > 0 {
+		parts = append(parts, "its tasks")
+	}
+	return "the agent is told: " + strings.Join(parts, "; ")
 }
 
 // commandLine is what a person types.

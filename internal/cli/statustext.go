@@ -21,7 +21,7 @@ func renderStatus(l look, st retake.Status) string {
 		say(mind, "protected", "no moment yet: retake save")
 	} else {
 		c := *st.Latest
-		text, _ := title(c)
+		text, _ := l.titled(c, nil)
 		say(l.green(screen.Pad(l.g.Point, room)), "protected", l.facts("since "+l.clock(st.Workspace.Created), moments(st.Count)))
 		say(none, "latest", fmt.Sprintf("%d  %s  %s  %s", c.Number, l.clock(c.Time), l.g.Cut(text, max(l.width-48, 20)), l.dim(l.ago(c.Time))))
 		say(none, "now", renderNow(l, st))

@@ -40,7 +40,7 @@ func makeRow(l look, c retake.Checkpoint, newest bool, pins []retake.Pin, g goal
 		r.node = l.g.Diamond
 	}
 	r.remark, r.effects = turnRemark(l, c.Turn), c.Effects
-	r.title, r.said = titleWith(c, g)
+	r.title, r.said = l.titled(c, g)
 	n := c.Changed.Total()
 	r.facts = changedFacts(l, c.Changed)
 	if c.Trigger == retake.TriggerInit {

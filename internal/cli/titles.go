@@ -55,9 +55,6 @@ func (g goals) fork(ctx context.Context, s retake.Service, ws retake.Workspace, 
 func title(c retake.Checkpoint) (text string, said bool) { return titleWith(c, nil) }
 
 func titleWith(c retake.Checkpoint, g goals) (text string, said bool) {
-	if c.Intent != "" && c.Trigger == retake.TriggerTurn {
-		return screen.Unicode.QuoteOpen + screen.Escape(c.Intent) + screen.Unicode.QuoteClose, true
-	}
 	if c.Intent != "" {
 		return screen.Escape(c.Intent), true
 	}

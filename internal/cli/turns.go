@@ -8,8 +8,14 @@ import (
 	"github.com/retake-dev/retake/internal/screen"
 )
 
-// quoted sets the words of a person apart from ours.
-func (l look) quoted(text string) string { return l.g.QuoteOpen + text + l.g.QuoteClose }
+// titled is the title of a moment; what a person asked an agent for is quoted.
+func (l look) titled(c retake.Checkpoint, g goals) (text string, said bool) {
+	text, said = titleWith(c, g)
+	if said && c.Trigger == retake.TriggerTurn {
+		text = l.g.Quote(text)
+	}
+	return text, said
+}
 
 // turnRemark is what a person must know of a turn before they trust its moment, the
 // gravest first: a flag in colour and its reason.
@@ -79,7 +85,7 @@ func promptText(l look, t *retake.Turn) string {
 		return ""
 	}
 	first, rest, _ := strings.Cut(t.Prompt, "\n")
-	text := l.quoted(l.g.Cut(screen.Escape(first), max(l.width-17, 20)))
+	text := l.g.Quote(l.g.Cut(screen.Escape(first), max(l.width-17, 20)))
 	if n := strings.Count(rest, "\n") + 1; rest != "" {
 		text += l.dim(fmt.Sprintf("  +%s", number(int64(n), "line", "lines")))
 	}

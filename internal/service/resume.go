@@ -177,11 +177,11 @@ func (s *Service) expect(req retake.ResumeRequest, r retake.Resumption) {
 	}
 	now := s.p.Clock.Now()
 	h.speak(func(st *session.State) {
-		if st.Rewind == nil || st.Rewind.Text != r.Note {
-			st.Rewind = &session.Rewind{ID: string(r.Checkpoint.ID) + " " + r.Session, At: now, Text: r.Note}
-		}
-		if st.Find(r.Agent+" "+r.Session) == nil {
+		x := st.Find(r.Agent + " " + r.Session)
+		if x == nil {
 			st.Sessions = append(st.Sessions, session.Session{Agent: r.Agent, ID: r.Session, Phase: session.Away, Since: now, Last: now, Tasks: r.Tasks})
+			x = st.Newest()
 		}
+		x.Note = r.Note
 	})
 }

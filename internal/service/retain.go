@@ -24,7 +24,6 @@ type bounds struct {
 	notes *tidyNotes // nil: to be read
 	seen  room       // as it was measured last
 	aged  time.Time  // when moments went by their age last
-	hard  int64      // how much more than needed is dropped, because the last step gave too little
 	used  map[retake.CheckpointID]int
 
 	using sync.Mutex // held while moments are dropped, and while somebody says what is in use

@@ -12,21 +12,29 @@ import (
 	"github.com/retake-dev/retake/internal/store"
 )
 
+// dropping is how moments are dropped.
+type dropping struct {
+	need  retain.Grip
+	wait  time.Duration                // for who is at work
+	tell  func(int64)                  // how many went; nil: nobody asks
+	bases map[retake.CheckpointID]bool // what forks grew from
+}
+
 // drop forgets moments, in pieces, and answers how many went. Each is judged again
 // when its line is ours: it may have been pinned, or become what a fork grows from,
 // since it was chosen.
-func (s *Service) drop(ctx context.Context, drops []retain.Drop, need retain.Grip, tell func(int64)) (int64, error) {
-	bases, err := s.bases(ctx)
-	if err != nil {
+func (s *Service) drop(ctx context.Context, drops []retain.Drop, how dropping) (int64, error) {
+	var err error
+	if how.bases, err = s.bases(ctx); err != nil {
 		return 0, err
 	}
 	var n int64
 	var errs []error
 	for _, line := range byLine(drops) {
 		for _, piece := range pieces(line, dropPiece) {
-			went, err := s.dropPiece(ctx, piece, need, bases)
-			if n += went; tell != nil {
-				tell(n)
+			went, err := s.dropPiece(ctx, piece, how)
+			if n += went; how.tell != nil {
+				how.tell(n)
 			}
 			if errors.Is(err, errAtWork) || errors.Is(err, errClosed) {
 				break // its time comes
@@ -68,10 +76,10 @@ var errAtWork = errors.New("somebody is at work here")
 
 // dropPiece forgets moments of one workspace. Nobody saves, restores or begins to fork
 // meanwhile.
-func (s *Service) dropPiece(ctx context.Context, piece []retain.Drop, need retain.Grip, bases map[retake.CheckpointID]bool) (int64, error) {
+func (s *Service) dropPiece(ctx context.Context, piece []retain.Drop, how dropping) (int64, error) {
 	id := piece[0].Workspace
 	l := s.liveOf(id)
-	if !l.mu.TryLock() {
+	if !l.lockWithin(ctx, how.wait) {
 		return 0, errAtWork
 	}
 	defer l.mu.Unlock()
@@ -88,7 +96,7 @@ func (s *Service) dropPiece(ctx context.Context, piece []retain.Drop, need retai
 	}
 	var stones []retake.Tombstone
 	err = s.onLine(ctx, ws, func(w store.Writer) error {
-		stones, err = s.stillLoose(ctx, l, w.Head(), piece, judging{need, bases})
+		stones, err = s.stillLoose(ctx, l, w.Head(), piece, how)
 		if err != nil || len(stones) == 0 {
 			return err
 		}
@@ -151,15 +159,29 @@ func (s *Service) strike(id retake.WorkspaceID, stones []retake.Tombstone, doubt
 // shownKept is how long the target of a plan stays that was shown and not applied.
 const shownKept = time.Hour
 
-// judging is what the need loosens, and what forks grew from.
-type judging struct {
-	need  retain.Grip
-	bases map[retake.CheckpointID]bool
+// lockWithin takes the lock between two who work, if there is such a moment.
+func (l *live) lockWithin(ctx context.Context, wait time.Duration) bool {
+	end := time.NewTimer(wait)
+	defer end.Stop()
+	again := time.NewTicker(time.Millisecond)
+	defer again.Stop()
+	for {
+		if l.mu.TryLock() {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-end.C:
+			return false
+		case <-again.C:
+		}
+	}
 }
 
 // stillLoose judges the line again, by what the store and the catalog say now, and
 // gives tombstones for those of the piece that may go.
-func (s *Service) stillLoose(ctx context.Context, l *live, head store.Head, piece []retain.Drop, j judging) ([]retake.Tombstone, error) {
+func (s *Service) stillLoose(ctx context.Context, l *live, head store.Head, piece []retain.Drop, how dropping) ([]retake.Tombstone, error) {
 	s.rows.RLock() // half a catalog knows of half of what is needed
 	defer s.rows.RUnlock()
 	id := piece[0].Workspace
@@ -182,12 +204,12 @@ func (s *Service) stillLoose(ctx context.Context, l *live, head store.Head, piec
 	}
 	for i, r := range rows {
 		rows[i].Held = r.Held || r.ID == shown
-		rows[i].Base = r.Base || j.bases[r.ID]
+		rows[i].Base = r.Base || how.bases[r.ID]
 		rows[i].Pinned = r.Pinned || slices.ContainsFunc(head.Pins, func(p retake.Pin) bool { return p.Checkpoint == r.ID })
 	}
 	loose := map[retake.CheckpointID]bool{}
 	for _, v := range s.judge(id, rows) {
-		loose[v.ID] = v.Grip <= min(j.need, retain.Firm)
+		loose[v.ID] = v.Grip <= min(how.need, retain.Firm)
 	}
 	var stones []retake.Tombstone
 	for _, d := range piece {

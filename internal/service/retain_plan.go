@@ -40,7 +40,11 @@ func (s *Service) spacePlan(ctx context.Context) (retake.SpacePlan, error) {
 	if out.Garbage, _, err = s.garbage(ctx); err != nil {
 		return out, err
 	}
-	out.Drops = planned(lines, r, out.Garbage)
+	part, err := s.part(ctx, lines, r.Bytes)
+	if err != nil {
+		return out, err
+	}
+	out.Drops = planned(lines, r, out.Garbage, part)
 	for _, d := range out.Drops {
 		out.Frees += d.Bytes
 	}
@@ -52,8 +56,7 @@ func (s *Service) spacePlan(ctx context.Context) (retake.SpacePlan, error) {
 }
 
 // planned is what goes by age, and what the need asks for beyond that.
-func planned(lines []retain.Line, r room, garbage int64) []retake.Drop {
-	part := shrink(lines, r.Bytes)
+func planned(lines []retain.Line, r room, garbage int64, part float64) []retake.Drop {
 	out := []retake.Drop{}
 	var sum int64
 	add := func(d retain.Drop, why string) {
@@ -98,8 +101,12 @@ func (s *Service) spaceOf(l retain.Line) retake.WorkspaceSpace {
 	return out
 }
 
-// thinRounds bounds a tidy-up that gives back less than it must.
-const thinRounds = 100
+// thinRounds bounds a tidy-up that gives back less than it must, and thinWait how long
+// it waits for who is at work.
+const (
+	thinRounds = 100
+	thinWait   = 5 * time.Second
+)
 
 // Thin does the next tidy-up now, and sweeps to the end.
 func (s *Service) Thin(ctx context.Context, req retake.ThinRequest) (retake.ThinReport, error) {
@@ -154,11 +161,11 @@ func (s *Service) thinRound(ctx context.Context, r room, before int64, progress 
 	if err != nil || len(drops) == 0 {
 		return 0, err
 	}
-	return s.drop(ctx, drops, r.grip(), func(n int64) {
+	return s.drop(ctx, drops, dropping{need: r.grip(), wait: thinWait, tell: func(n int64) {
 		if progress != nil {
 			progress(retake.Progress{Files: before + n, Total: before + int64(len(drops))})
 		}
-	})
+	}})
 }
 
 // allDrops are all that the plan names.
@@ -171,11 +178,15 @@ func (s *Service) allDrops(ctx context.Context, r room) ([]retain.Drop, error) {
 	if err != nil {
 		return nil, err
 	}
+	part, err := s.part(ctx, lines, r.Bytes)
+	if err != nil {
+		return nil, err
+	}
 	named := map[retake.CheckpointID]bool{}
-	for _, d := range planned(lines, r, garbage) {
+	for _, d := range planned(lines, r, garbage, part) {
 		named[d.Checkpoint] = true
 	}
-	all := retain.Press(lines, int64(^uint64(0)>>1), r.grip())
+	all := retain.Press(lines, everything, r.grip())
 	return slices.DeleteFunc(all, func(d retain.Drop) bool { return !named[d.ID] }), nil
 }
 

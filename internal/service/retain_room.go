@@ -37,6 +37,17 @@ func (r room) grip() retain.Grip {
 // urgent: a save that waits for a moment is better than one that is refused.
 func (r room) urgent() bool { return r.need != retake.NeedNone }
 
+// nearFloor wants a pack of room above the floor; of what is young no more goes than
+// lets saves in again.
+func (r *room) nearFloor() {
+	switch short := r.Floor - r.Free; {
+	case short > 0:
+		r.need, r.want = retake.NeedFloor, max(r.want, short+pack/8)
+	case short+pack > 0:
+		r.need, r.want = retake.NeedRoom, max(r.want, short+pack)
+	}
+}
+
 // measure looks at the store and its disk. Moments begin to go a little before the
 // budget is used up, and go on until there is some room below it, so that this is not
 // to be done again with each save.
@@ -57,12 +68,8 @@ func (s *Service) measure(ctx context.Context, st store.Store) (room, error) {
 	if r.budget > 0 && r.Bytes > r.budget-r.budget/16 {
 		r.need, r.want = retake.NeedBudget, r.Bytes-(r.budget-r.budget*3/16)
 	}
-	if short := r.Floor + pack - free; short > 0 && (r.budget == 0 || r.Bytes > r.budget/10) { // a small store is not what fills a disk
-		r.want = max(r.want, short)
-		r.need = retake.NeedRoom
-		if free < r.Floor {
-			r.need = retake.NeedFloor
-		}
+	if r.budget == 0 || r.Bytes > r.budget/10 { // a small store is not what fills a disk
+		r.nearFloor()
 	}
 	s.bounds.mu.Lock()
 	defer s.bounds.mu.Unlock()
@@ -98,10 +105,33 @@ func (s *Service) pressed() bool {
 // tidyNotes are what is worth remembering between two lives of a daemon. They are a
 // mark of the catalog; without them a sweep comes early.
 type tidyNotes struct {
-	Debt      int64          `json:"debt"`      // about the bytes that forgotten moments leave
+	Debt      int64          `json:"debt"`      // bytes that forgotten moments brought
 	Numbers   int64          `json:"numbers"`   // of all lines together, at the last sweep
 	Forgotten int64          `json:"forgotten"` // since the last sweep
+	Yield     float64        `json:"yield"`     // what sweeps gave of what was thought
 	Last      *retake.TidyUp `json:"last,omitempty"`
+}
+
+// Bounds of the yield. A first guess that is too high drops less than is needed, and
+// the next step drops more.
+const (
+	firstYield = 0.5
+	leastYield = 0.1
+	learnFrom  = 1 << 20 // less says nothing
+)
+
+func (n *tidyNotes) yield() float64 {
+	if n.Yield == 0 {
+		return firstYield
+	}
+	return n.Yield
+}
+
+// learn takes in what a sweep gave for a debt.
+func (n *tidyNotes) learn(debt, gave int64) {
+	if debt >= learnFrom {
+		n.Yield = (n.yield() + min(max(float64(gave)/float64(debt), leastYield), 1)) / 2
+	}
 }
 
 const tidyMark = "tidy"
@@ -153,7 +183,7 @@ func (s *Service) garbage(ctx context.Context) (bytes, numbers int64, err error)
 		}
 	}
 	n, err := s.tidyNotes(ctx)
-	return n.Debt + max(numbers-n.Numbers, 0)*saveDebt, numbers, err
+	return int64(float64(n.Debt)*n.yield()) + max(numbers-n.Numbers, 0)*saveDebt, numbers, err
 }
 
 // worth is how much garbage is worth a sweep.

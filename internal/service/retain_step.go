@@ -15,13 +15,13 @@ import (
 // the piece that is under way, and when room is short for a sweep of this length.
 const (
 	dropPiece  = 64                     // moments that are dropped at once
-	dropTime   = 500 * time.Millisecond // for all pieces of a step
+	dropTime   = 700 * time.Millisecond // for all pieces of a step
+	dropWait   = 300 * time.Millisecond // for who is at work, when room is short
 	sweepTime  = 700 * time.Millisecond // beside a save that waits
 	sweepWait  = 300 * time.Millisecond // for a writer to finish
 	sweepRoom  = 16 << 20               // that is copied at once
 	ageStep    = time.Hour              // between two looks at what is too old
 	dueAtLeast = 32                     // unless this many are
-	hardest    = 8
 )
 
 // tidy does one step of what holds the bounds, between saves, and reports whether
@@ -72,7 +72,11 @@ func (s *Service) dropStep(ctx context.Context, r room) (dropped int64, more boo
 	if err != nil || len(drops) == 0 {
 		return 0, false, err
 	}
-	dropped, err = s.drop(ctx, drops, r.grip(), nil)
+	wait := time.Duration(0)
+	if r.urgent() {
+		wait = dropWait
+	}
+	dropped, err = s.drop(ctx, drops, dropping{need: r.grip(), wait: wait})
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, store.ErrBusy) {
 		err = nil // the rest is for the next step
 	}
@@ -81,30 +85,45 @@ func (s *Service) dropStep(ctx context.Context, r room) (dropped int64, more boo
 
 // nextDrops are the moments of the next step, the oldest first.
 func (s *Service) nextDrops(ctx context.Context, r room) ([]retain.Drop, error) {
-	b := &s.bounds
-	now := s.p.Clock.Now()
-	b.mu.Lock()
-	aged, hard := b.aged, max(b.hard, 1)
-	b.mu.Unlock()
 	lines, _, err := s.lineUp(ctx)
 	if err != nil {
 		return nil, err
 	}
 	due := retain.Due(lines)
-	if len(due) >= dueAtLeast || len(due) > 0 && now.Sub(aged) >= ageStep || r.urgent() && len(due) > 0 {
-		b.mu.Lock()
-		b.aged = now
-		b.mu.Unlock()
-		return due, nil
-	}
 	if !r.urgent() {
-		return nil, nil
+		return s.whenDue(due), nil
 	}
 	garbage, _, err := s.garbage(ctx)
 	if err != nil || garbage >= r.want {
-		return nil, err
+		return due, err
 	}
-	return retain.Press(lines, int64(float64((r.want-garbage)*hard)/shrink(lines, r.Bytes)), r.grip()), nil
+	part, err := s.part(ctx, lines, r.Bytes)
+	drops := retain.Press(lines, int64(float64(r.want-garbage)/part), r.grip())
+	most := len(retain.Press(lines, everything, r.grip())) / 4 // what it gives is measured before more goes
+	return drops[:min(len(drops), max(most, dropPiece, len(due)))], err
+}
+
+// everything is more bytes than there are.
+const everything = int64(^uint64(0) >> 1)
+
+// whenDue lets what is too old go together: each time costs a change of the line.
+func (s *Service) whenDue(due []retain.Drop) []retain.Drop {
+	b := &s.bounds
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := s.p.Clock.Now()
+	if len(due) < dueAtLeast && now.Sub(b.aged) < ageStep {
+		return nil
+	}
+	b.aged = now
+	return due
+}
+
+// part is about how much of the bytes that moments brought is given back when they
+// go: the store shrinks them, and others may hold the same.
+func (s *Service) part(ctx context.Context, lines []retain.Line, size int64) (float64, error) {
+	n, err := s.tidyNotes(ctx)
+	return shrink(lines, size) * n.yield(), err
 }
 
 // shrink is about how much of the bytes that moments brought the store takes for
@@ -150,18 +169,12 @@ func (s *Service) sweepStep(ctx context.Context, st store.Store, urgent bool) (r
 		rest = s.atWork() && (late || !urgent)
 		return rest
 	}
-	rep, err := s.sweepNoted(ctx, st, store.SweepOptions{Room: sweepRoom, Wait: sweepWait, Stop: stop}, &rest)
+	_, err = s.sweepNoted(ctx, st, store.SweepOptions{Room: sweepRoom, Wait: sweepWait, Stop: stop}, &rest)
 	if errors.Is(err, store.ErrBusy) {
 		return urgent, nil // somebody writes for long
 	}
 	if err != nil {
 		return false, err
-	}
-	b := &s.bounds
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.hard = min(max(b.hard, 1)*2, hardest); !urgent || rep.After < rep.Before-rep.Before/16 {
-		b.hard = 1
 	}
 	return rest, nil
 }
@@ -182,6 +195,7 @@ func (s *Service) sweepNoted(ctx context.Context, st store.Store, o store.SweepO
 	}
 	s.noteTidy(ctx, func(n *tidyNotes) {
 		gave := max(rep.Before-rep.After, 0)
+		n.learn(before.Debt, gave)
 		n.Numbers = numbers
 		n.Debt = 0
 		if *rest {

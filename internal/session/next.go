@@ -91,11 +91,14 @@ func (n *next) refine(r rule) rule {
 		return n.called(r, n.sig.Call)
 	case retake.SignalCalled:
 		n.remember(n.sig.Call)
+		if list, ok := folded(n.x.Tasks, n.sig.Call); ok && n.tasks(list) {
+			return merged(r, taskRule)
+		}
 		if n.habits.Granularity == retake.GranularityCall && changes(n.sig.Call) {
 			return merged(r, callRule)
 		}
 	case retake.SignalTasks:
-		if n.tasks() {
+		if n.tasks(n.sig.Tasks) {
 			return merged(r, taskRule)
 		}
 	}
@@ -152,8 +155,8 @@ func (n *next) remember(c *retake.Call) {
 }
 
 // tasks takes a new list and reports whether one of them came to its end.
-func (n *next) tasks() bool {
-	list := slices.Clone(n.sig.Tasks[:min(len(n.sig.Tasks), maxTasks)])
+func (n *next) tasks(list []retake.Task) bool {
+	list = slices.Clone(list[:min(len(list), maxTasks)])
 	ended := false
 	for i, t := range list {
 		list[i].Title = cut(t.Title, maxTitle)
@@ -227,6 +230,12 @@ func (n *next) move(r rule) {
 // tell gives the agent what it must know, once.
 func (n *next) tell() {
 	w := n.st.Rewind
+	if n.x.Note != "" { // it says all that the rewind would
+		if n.act.Note, n.x.Note = n.x.Note, ""; w != nil {
+			n.x.Told = w.ID
+		}
+		return
+	}
 	if w == nil || n.x.Told == w.ID || n.x.Fresh && n.x.Since.After(w.At) {
 		return
 	}

@@ -61,6 +61,7 @@ type Session struct {
 	Rested     time.Time     `json:"rested"`          // when its last turn ended
 	Fresh      bool          `json:"fresh,omitempty"` // it began with nothing said before
 	Told       string        `json:"told,omitempty"`  // the rewind that it heard of
+	Note       string        `json:"note,omitempty"`  // what it alone must hear
 	Turn       Turn          `json:"turn"`
 	Tasks      []retake.Task `json:"tasks,omitempty"`
 	Calls      []retake.Call `json:"calls,omitempty"` // since its last moment

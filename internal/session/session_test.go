@@ -168,6 +168,34 @@ func TestTaskThatEndsIsAMoment(t *testing.T) {
 	wantSave(t, p.tell(retake.SignalTasks, list(retake.TaskCompleted, retake.TaskFailed)), retake.TriggerTask, "task 2 of 2 failed: part 2")
 }
 
+func TestTasksThatAreToldOneByOne(t *testing.T) {
+	t.Parallel()
+	p := begin(t)
+	p.tell(retake.SignalPrompt, said("do all"))
+	called := func(tool, input, output string) func(*retake.Signal) {
+		return func(s *retake.Signal) {
+			s.Call = &retake.Call{Tool: tool, Kind: retake.CallOther, Input: []byte(input), Output: output}
+		}
+	}
+	for _, a := range []session.Act{
+		p.tell(retake.SignalCalled, called("TaskCreate", `{"subject":"write it"}`, "Task #7 created successfully: write it")),
+		p.tell(retake.SignalCalled, called("TaskCreate", `{"subject":"test it"}`, "")),
+		p.tell(retake.SignalCalled, called("TaskUpdate", `{"taskId":"7","status":"in_progress"}`, "")),
+		p.tell(retake.SignalCalled, called("TaskUpdate", `{"taskId":"99","status":"completed"}`, "")),
+		p.tell(retake.SignalCalled, called("TaskUpdate", `{`, "")),
+	} {
+		if a.Save != nil {
+			t.Errorf("nothing ended, and %+v is asked for", a.Save)
+		}
+	}
+	wantSave(t, p.tell(retake.SignalCalled, called("TaskUpdate", `{"taskId":"7","status":"completed"}`, "")), retake.TriggerTask, "task 1 of 2 completed: write it")
+	p.tell(retake.SignalCalled, called("TaskUpdate", `{"taskId":"2","status":"deleted"}`, ""))
+	want := []retake.Task{{ID: "7", Title: "write it", Status: retake.TaskCompleted}}
+	if d := cmp.Diff(want, p.st.Newest().Tasks); d != "" {
+		t.Errorf("the list (-want +got):\n%s", d)
+	}
+}
+
 func TestTwoSessionsAtOnceAreContested(t *testing.T) {
 	t.Parallel()
 	p := begin(t)

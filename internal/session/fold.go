@@ -1,0 +1,68 @@
+package session
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
+
+// Some agents tell of one task at a time. What they tell is folded into the list here,
+// where the list is known; an adapter sees one event only.
+
+// folded is the list after a call, and whether the call was about it.
+func folded(list []retake.Task, c *retake.Call) ([]retake.Task, bool) {
+	if c == nil || c.Failed {
+		return nil, false
+	}
+	var in struct {
+		Subject string `json:"subject"`
+		TaskID  string `json:"taskId"`
+		Status  string `json:"status"`
+	}
+	if (c.Tool != "TaskCreate" && c.Tool != "TaskUpdate") || json.Unmarshal(c.Input, &in) != nil {
+		return nil, false
+	}
+	list = slices.Clone(list)
+	if c.Tool == "TaskCreate" {
+		if strings.TrimSpace(in.Subject) == "" {
+			return nil, false
+		}
+		return append(list, retake.Task{ID: createdID(c.Output, len(list)), Title: in.Subject, Status: retake.TaskPending}), true
+	}
+	i := slices.IndexFunc(list, func(t retake.Task) bool { return t.ID == in.TaskID })
+	if i < 0 {
+		return nil, false
+	}
+	if in.Subject != "" {
+		list[i].Title = in.Subject
+	}
+	switch in.Status {
+	case "deleted":
+		list = slices.Delete(list, i, i+1)
+	case "pending":
+		list[i].Status = retake.TaskPending
+	case "in_progress":
+		list[i].Status = retake.TaskActive
+	case "completed":
+		list[i].Status = retake.TaskCompleted
+	}
+	return list, true
+}
+
+// createdID is the number that the answer gives a new task, "Task #3 created", else the
+// next one.
+func createdID(output string, known int) string {
+	if _, rest, ok := strings.Cut(output, "#"); ok {
+		end := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
+		if end < 0 {
+			end = len(rest)
+		}
+		if end > 0 && end < 10 {
+			return rest[:end]
+		}
+	}
+	return strconv.Itoa(known + 1)
+}
