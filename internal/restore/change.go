@@ -4,12 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strconv"
 
-	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/tree"
 )
 
 // errMoved: a path is not as the plan expects.
@@ -332,77 +329,4 @@ func (r *run) vacate(dir fsx.Dir, name string, o *op) error {
 	}
 	delete(r.loose, o.path)
 	return nil
-}
-
-// dressDirs gives directories what they wear, those below first. A directory in which
-// we changed names gets its time back.
-func (r *run) dressDirs() error {
-	wear := map[string]*retake.Entry{}
-	for _, s := range slices.Concat(r.Plan.Writes, r.Plan.Times) {
-		if isDir(s.Then) {
-			wear[rootless(s.Path)] = s.Then
-		}
-	}
-	paths := sortedKeys(wear)
-	for p := range r.loose {
-		if wear[p] == nil {
-			paths = append(paths, p)
-		}
-	}
-	slices.SortFunc(paths, func(a, b string) int { return comparePaths(b, a) })
-	for _, path := range paths {
-		if err := r.dressDir(path, wear[path]); err != nil {
-			if errors.Is(err, fsx.ErrCrashed) {
-				return err
-			}
-			r.fail(show(path), err)
-		}
-	}
-	return nil
-}
-
-func show(path string) string {
-	if path == "" {
-		return tree.Root
-	}
-	return path
-}
-
-func (r *run) dressDir(path string, e *retake.Entry) error {
-	d, err := r.way.dir(path)
-	if err != nil {
-		return err
-	}
-	if err := r.known(d, path); err != nil {
-		return err
-	}
-	if e == nil { // it was only made writable
-		i, err := d.Stat()
-		if err != nil {
-			return err
-		}
-		return d.DressSelf(fsx.Dressing{Mode: r.loose[path], Mtime: i.Mtime})
-	}
-	if path == "" {
-		if e, err = r.marked(d, e); err != nil {
-			return err
-		}
-	}
-	return r.dressing(e, d.DressSelf)
-}
-
-// marked leaves the root the mark by which we know it.
-func (r *run) marked(root fsx.Dir, e *retake.Entry) (*retake.Entry, error) {
-	has, err := root.Xattrs()
-	if err != nil || has[r.Mark] == nil {
-		return e, err
-	}
-	out, x := *e, extra(e)
-	attrs := map[string][]byte{r.Mark: has[r.Mark]}
-	for k, v := range x.Xattrs {
-		attrs[k] = v
-	}
-	x.Xattrs = attrs
-	out.Extra = &x
-	return &out, nil
 }
