@@ -45,7 +45,8 @@ type Signal struct {
 	Session    string     `json:"session"`           // the agent's own name for it
 	Turn       string     `json:"turn,omitempty"`    // the agent's own name for it
 	Subagent   string     `json:"subagent,omitempty"`
-	Dir        string     `json:"dir"` // where the agent works
+	Dir        string     `json:"dir"`           // where the agent works
+	PID        int        `json:"pid,omitempty"` // of the agent, when it runs on this machine
 	Prompt     string     `json:"prompt,omitempty"`
 	Machine    bool       `json:"machine,omitempty"` // no person wrote the prompt
 	Call       *Call      `json:"call,omitempty"`

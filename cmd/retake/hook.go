@@ -53,6 +53,7 @@ func (h *hearer) observe(ctx context.Context, s retake.Signal) (retake.Reaction,
 		return retake.Reaction{}, err
 	}
 	defer svc.Close() //nolint:errcheck // the answer is there
+	s.PID = proc.Caller()
 	return svc.Observe(ctx, s)
 }
 

@@ -132,6 +132,7 @@ func (c *care) checks(ctx context.Context) {
 		case <-t.C:
 		}
 		c.s.forgetIdle()
+		c.s.lookAfter(ctx)
 		if c.s.pressed() { // and no save may be let in that would tell
 			c.kick()
 		}

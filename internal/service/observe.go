@@ -36,6 +36,9 @@ func (s *Service) Observe(ctx context.Context, sig retake.Signal) (retake.Reacti
 	if err != nil {
 		return retake.Reaction{}, fault("the signal was not heard", unchanged, err)
 	}
+	if sig.Kind == retake.SignalPrompt || sig.Kind == retake.SignalSessionStart {
+		h.bury(ws, habits)
+	}
 	j, err := h.hear(ws, sig, habits)
 	if err != nil || j == nil {
 		return retake.Reaction{Workspace: ws.ID}, fault("the signal was not heard", unchanged, err)

@@ -24,6 +24,9 @@ func (s *Service) Resume(ctx context.Context, req retake.ResumeRequest) (retake.
 	if err != nil {
 		return retake.Resumption{}, fault("no such workspace", unchanged, err)
 	}
+	if !req.Look {
+		s.settle(ctx, ws)
+	}
 	cp, err := s.lastSaid(ctx, ws, req.Ref)
 	if err != nil {
 		return retake.Resumption{}, err

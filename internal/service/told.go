@@ -2,10 +2,13 @@ package service
 
 import (
 	"context"
+	"maps"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/proc"
 	"github.com/retake-dev/retake/internal/session"
 	"github.com/retake-dev/retake/internal/spool"
 )
@@ -96,9 +99,54 @@ func (s *Service) rewound(ws retake.WorkspaceID, w session.Rewind) {
 	h.speak(func(st *session.State) { st.Rewind = &w })
 }
 
-// tidySpool hears what waits now and then: a disk that was full has room again.
-func (s *Service) tidySpool(ctx context.Context) {
-	if ctx.Err() == nil && s.p.Signals != "" && spool.Count(s.p.Signals) > 0 {
+// bury ends the turns of agents that died in them: each becomes a moment before anything
+// that comes after.
+func (h *hearing) bury(ws retake.Workspace, habits retake.Habits) []*hearingJob {
+	h.mu.Lock()
+	gone := h.state.Gone(proc.Alive)
+	h.mu.Unlock()
+	var out []*hearingJob
+	for _, x := range gone {
+		j, err := h.hear(ws, retake.Signal{
+			ID: spool.NewID(), Kind: retake.SignalSessionEnd, Time: h.s.p.Clock.Now(), Agent: x.Agent, Session: x.ID,
+			Dir: filepath.Join(ws.Root, filepath.FromSlash(x.Dir)), Failed: "the agent is gone",
+		}, habits)
+		if err == nil && j.act.Save != nil { // else the next one tries
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// settle lets what was told become what is known: turns of agents that died, and
+// conversations that are being kept.
+func (s *Service) settle(ctx context.Context, ws retake.Workspace) {
+	h, err := s.hearingOf(ws.ID)
+	if err != nil || s.habits(ws.ID).Paused {
+		return // context
+	}
+	for _, j := range h.bury(ws, s.habits(ws.ID)) {
+		select {
+		case <-j.done:
+		case <-ctx.Done():
+			return
+		}
+	}
+	h.keeps.Lock()   // whoever keeps a conversation has it until it is kept
+	h.keeps.Unlock() //nolint:staticcheck // only waited
+}
+
+// lookAfter hears what waits, and ends the turns of agents that died, now and then.
+func (s *Service) lookAfter(ctx context.Context) {
+	if s.p.Signals != "" && spool.Count(s.p.Signals) > 0 {
 		s.hearWaiting()
+	}
+	s.mu.Lock()
+	hearings := slices.Collect(maps.Values(s.hearings))
+	s.mu.Unlock()
+	for _, h := range hearings {
+		if ws, err := s.row(ctx, h.id); err == nil && ws.Ended == nil && !s.habits(h.id).Paused {
+			h.bury(ws, s.habits(h.id))
+		}
 	}
 }

@@ -209,7 +209,7 @@ func (n *next) turn(r rule) retake.Turn {
 		t.ID, t.Prompt, t.Machine, t.Calls = n.turnID(), prompt(n.sig.Prompt), n.sig.Machine, 0
 	case n.sig.Kind == retake.SignalPrompt:
 		t.Failed = "its end was not told"
-	case n.sig.Kind == retake.SignalSessionEnd && r.to == Away && n.x.Phase == Working && t.Failed == "":
+	case n.sig.Kind == retake.SignalSessionEnd && n.x.Phase == Working && t.Failed == "":
 		t.Failed = "the session ended in the middle"
 	}
 	return t

@@ -55,6 +55,7 @@ type Session struct {
 	Version    string        `json:"version,omitempty"`
 	ID         string        `json:"id"`
 	Dir        string        `json:"dir"` // below the root
+	PID        int           `json:"pid,omitempty"`
 	Phase      Phase         `json:"phase"`
 	Since      time.Time     `json:"since"`
 	Last       time.Time     `json:"last"`
@@ -163,12 +164,26 @@ func (s *State) entered(sig *retake.Signal, dir string) *Session {
 	if sig.Transcript != "" && sig.Subagent == "" {
 		x.Transcript = sig.Transcript
 	}
+	if sig.PID > 0 {
+		x.PID = sig.PID
+	}
 	x.Last = sig.Time
 	s.Sessions = append(s.Sessions, x)
 	if over := len(s.Sessions) - maxSessions; over > 0 {
 		s.Sessions = slices.Delete(s.Sessions, 0, over)
 	}
 	return s.Newest()
+}
+
+// Gone are the sessions that are in a turn and whose agent is there no more.
+func (s *State) Gone(alive func(pid int) bool) []Session {
+	var out []Session
+	for _, x := range s.Sessions {
+		if x.Phase == Working && x.PID > 0 && !alive(x.PID) {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // contested names the other sessions that were at work since the turn of x began.

@@ -29,6 +29,7 @@ var observings = map[string]func(*testing.T, *bench){
 	"RewindIsTold":         rewindIsTold,
 	"ResumeAfterUndo":      resumeAfterUndo,
 	"AgentOfAPart":         agentOfAPart,
+	"AgentDied":            agentDied,
 	"RebuildKeepsTurns":    rebuildKeepsTurns,
 	"SavedInTheMiddle":     savedInTheMiddle,
 	"TranscriptThatIsNone": transcriptThatIsNone,

@@ -246,3 +246,38 @@ func transcriptThatIsNone(t *testing.T, b *bench) {
 		}
 	}
 }
+
+// agentDied: a turn whose agent is killed becomes a moment, before whatever comes next,
+// and its conversation goes on from there.
+func agentDied(t *testing.T, b *bench) {
+	b.write("a", "1")
+	b.init()
+	const dead = 1 << 30 // no process has such a number
+	a := b.agent("claude-code", uuid.NewString())
+	a.transcript = filepath.Join(t.TempDir(), "p", a.id+".jsonl")
+	b.must(os.Mkdir(filepath.Dir(a.transcript), 0o700))
+	a.turn++
+	s := a.signal(retake.SignalPrompt)
+	s.Prompt, s.PID = "one of five", dead
+	a.tell(s)
+	a.talks(a.line("user", "one of five") + a.line("assistant", "half of it"))
+	tasks := a.signal(retake.SignalTasks)
+	tasks.Tasks = []retake.Task{{ID: "1", Title: "first", Status: retake.TaskPending}, {ID: "2", Title: "second", Status: retake.TaskPending}}
+	tasks.PID = s.PID
+	a.tell(tasks)
+	b.write("a", "2")
+	r, err := b.s.Resume(b.ctx(), retake.ResumeRequest{Workspace: b.ws.ID})
+	b.must(err)
+	if cp := r.Checkpoint; cp.Trigger != retake.TriggerTurn || cp.Intent != "one of five" || cp.Turn.Failed == "" || cp.Changed.Edited != 1 {
+		t.Errorf("the turn of an agent that died is %+v of %+v", cp, cp.Turn)
+	}
+	if r.Next == nil || r.Next.Title != "first" || !strings.Contains(r.Note, "second") {
+		t.Errorf("the next task is %+v, the note %q", r.Next, r.Note)
+	}
+	if len(r.Command) == 0 {
+		t.Errorf("there is no way to go on: %s", r.Why)
+	}
+	if got := b.agent("claude-code", r.Session).prompt("go on"); !strings.Contains(got.Note, "second") {
+		t.Errorf("who goes on is told %q", got.Note)
+	}
+}

@@ -1,0 +1,50 @@
+package proc
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+)
+
+// inBetween are programs that run another one for somebody and end with it.
+var inBetween = []string{"sh", "bash", "dash", "zsh", "ash", "fish", "ksh", "env", "timeout", "nice", "nohup", "setsid", "sudo", "xargs"}
+
+const maxAncestors = 16
+
+// Caller is the process that had this one run: the nearest ancestor that is no shell;
+// 0 when it cannot be told.
+func Caller() int {
+	pid := os.Getppid()
+	for range maxAncestors {
+		name, parent, err := nameOf(pid)
+		if err != nil || pid <= 1 {
+			return 0
+		}
+		if !slices.Contains(inBetween, name) {
+			return pid
+		}
+		pid = parent
+	}
+	return 0
+}
+
+// nameOf reads the name and the parent of a process. The name stands in parentheses and
+// may hold anything.
+func nameOf(pid int) (name string, parent int, err error) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return "", 0, fmt.Errorf("look at process %d: %w", pid, err)
+	}
+	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
+	if open < 0 || end < open {
+		return "", 0, fmt.Errorf("look at process %d: %.40q", pid, b)
+	}
+	rest := bytes.Fields(b[end+1:])
+	if len(rest) < 2 {
+		return "", 0, fmt.Errorf("look at process %d: %.40q", pid, b)
+	}
+	parent, err = strconv.Atoi(string(rest[1]))
+	return string(b[open+1 : end]), parent, err
+}

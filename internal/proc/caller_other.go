@@ -1,0 +1,6 @@
+//go:build !linux
+
+package proc
+
+// Caller cannot be told here.
+func Caller() int { return 0 }
