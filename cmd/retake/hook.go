@@ -138,7 +138,7 @@ func places(conf config.Config) func(project string) agents.Places {
 	return func(project string) agents.Places {
 		p := agents.Places{Home: conf.Home, Project: project, Env: conf.Var, Look: conf.Look, Retake: "retake"}
 		exe, err := os.Executable()
-		if found, ok := conf.Look("retake"); err == nil && (!ok || !same(found, exe)) {
+		if found, ok := conf.Look("retake"); err == nil && filepath.Base(exe) == "retake" && (!ok || !same(found, exe)) {
 			p.Retake = exe // the name alone would run another program, or none
 		}
 		return p

@@ -1,13 +1,9 @@
 package agents_test
 
 import (
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/agents"
 )
 
@@ -63,6 +59,32 @@ func TestEditsInBetweenStay(t *testing.T) {
 				t.Errorf("is\n%s\nwant\n%s\nfrom\n%s", got, e[2], edited)
 			}
 		})
+	}
+}
+
+// A comment stays on the line that it is about, and alive.
+func TestCommentsStayWhereTheyAre(t *testing.T) {
+	t.Parallel()
+	a, p := named(t, "codex"), house(t)
+	c := over(t, a, p, "{\n  \"hooks\": {\n    \"Stop\": [\n      1 // one\n    ] // list\n  }, // all\n}\n")
+	for _, line := range []string{"      1, // one\n", "    ], // list\n", "  }, // all\n"} {
+		if !strings.Contains(string(c.After), line) {
+			t.Errorf("there is no %q in\n%s", line, c.After)
+		}
+	}
+	const ours = `{"hooks": [{"type": "command", "command": "retake hook codex"}]}`
+	for text, want := range map[string]string{
+		"{\"hooks\": {\"Stop\": [1, // one\n " + ours + ", 2]}}":                 "{\"hooks\": {\"Stop\": [1, // one\n 2]}}",
+		"{\"hooks\": {\"Stop\": [1, // one\n " + ours + "]}}":                    "{\"hooks\": {\"Stop\": [1 // one\n]}}",
+		"{\"hooks\": {\"Stop\": [// one\n " + ours + "]}}":                       "{\"hooks\": {\"Stop\": [// one\n]}}",
+		"{\n  \"hooks\": {\n\n    // mine\n    \"Stop\": [" + ours + "]\n  }\n}": "{\n  \"hooks\": {\n\n    // mine\n  }\n}",
+		"{\"hooks\": {\"Stop\": [" + ours + " /* it */, 2]}}":                    "{\"hooks\": {\"Stop\": [ /* it */ 2]}}",
+	} {
+		got := string(without(t, a, p, text).After)
+		if got != want {
+			t.Errorf("%q became %q", text, got)
+		}
+		decode(t, []byte(got))
 	}
 }
 
@@ -165,210 +187,5 @@ func TestDoublesGo(t *testing.T) {
 	c := over(t, a, p, twice)
 	if n := strings.Count(string(c.After), "retake hook cursor"); n != len(events(t, "cursor")) || c.Removed != 2 {
 		t.Errorf("%d, -%d:\n%s", n, c.Removed, c.After)
-	}
-}
-
-// Only one word and "hook NAME" is ours.
-func TestWhoseCommand(t *testing.T) {
-	t.Parallel()
-	cases := map[string]bool{
-		"retake hook codex":                        true,
-		"/usr/local/bin/retake hook codex":         true,
-		"'/opt/my tools/retake' hook codex":        true,
-		`"/opt/my tools/retake" hook codex`:        true,
-		`'/it'\''s/retake' hook codex`:             true,
-		`'C:\Program Files\retake.exe' hook codex`: true,
-		"retake hook codex ":                       false,
-		" retake hook codex":                       false,
-		"retake hook claude-code":                  false,
-		"retake hook codex --verbose":              false,
-		"sudo retake hook codex":                   false,
-		"true && retake hook codex":                false,
-		"true;retake hook codex":                   false,
-		"$(x)/retake hook codex":                   false,
-		`"$(x)/retake" hook codex`:                 false,
-		"'a' 'b/retake' hook codex":                false,
-		"mistake hook codex":                       false,
-		"/opt/retake/other hook codex":             false,
-		"RETAKE=1 retake hook codex":               false,
-		"retake  hook codex":                       false,
-		"retake hook codex || true":                false,
-		"":                                         false,
-	}
-	a, p := named(t, "codex"), house(t)
-	for command, ours := range cases {
-		quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(command)
-		settle(t, a.Status(agents.User, p).File, `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "`+quoted+`"}]}]}}`)
-		if st := a.Status(agents.User, p); (st.Hooks == 1) != ours || st.Condition == agents.Unknown {
-			t.Errorf("%q: %+v", command, st)
-		}
-	}
-}
-
-// Worktrees are opt-in, and stay until they are removed.
-func TestWorktreesAreOptIn(t *testing.T) {
-	t.Parallel()
-	a, p := named(t, "claude-code"), house(t)
-	with, err := a.PlanInstall(agents.Project, p, agents.Options{Worktree: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain, err := a.PlanInstall(agents.Project, p, agents.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if with.Added != plain.Added+2 || strings.Contains(string(plain.After), "Worktree") {
-		t.Errorf("%d and %d:\n%s", with.Added, plain.Added, plain.After)
-	}
-	if err := plain.Apply(); err != nil {
-		t.Fatal(err)
-	}
-	more, err := a.PlanInstall(agents.Project, p, agents.Options{Worktree: true})
-	if err != nil || more.Added != 2 || more.Removed != 0 {
-		t.Fatalf("%v, +%d -%d", err, more.Added, more.Removed)
-	}
-	if err := more.Apply(); err != nil {
-		t.Fatal(err)
-	}
-	if st := a.Status(agents.Project, p); st.Condition != agents.Current || st.Hooks != with.Added {
-		t.Errorf("%+v", st)
-	}
-	if c, err := a.PlanInstall(agents.Project, p, agents.Options{}); err != nil || !c.Empty() {
-		t.Errorf("%v, %v", err, c.Lines())
-	}
-	if c, err := a.PlanRemove(agents.Project, p); err != nil || c.After != nil || c.Removed != with.Added {
-		t.Errorf("%v, %q", err, c.After)
-	}
-}
-
-// Droid reads hooks.json alone when it is there, in one form or the other.
-func TestDroidHasTwoFiles(t *testing.T) {
-	t.Parallel()
-	a := named(t, "droid")
-	for what, text := range map[string]string{
-		"wrapped":      "{\n  \"hooks\": {\n    \"Stop\": [" + groupEntry + "]\n  }\n}\n",
-		"unwrapped":    "{\n  \"Stop\": [" + groupEntry + "],\n  \"Notification\": []\n}\n",
-		"empty event":  "{\n  \"Stop\": []\n}\n",
-		"hooks, empty": "{\n  \"hooks\": {}\n}\n",
-	} {
-		t.Run(what, func(t *testing.T) {
-			t.Parallel()
-			p := house(t)
-			file := filepath.Join(p.Home, ".factory", "hooks.json")
-			settle(t, file, text)
-			if st := a.Status(agents.User, p); st.File != file {
-				t.Fatalf("%+v", st)
-			}
-			roundTripAt(t, a, p, text)
-			wrapped := strings.Contains(text, "\"hooks\": {")
-			if got := strings.Contains(string(over(t, a, p, text).After), "\n  \"PreToolUse\""); got == wrapped {
-				t.Error("the hooks are not beside the others")
-			}
-		})
-	}
-	p := house(t)
-	settle(t, filepath.Join(p.Home, ".factory", "hooks.json"), "{}\n")
-	_, err := a.PlanInstall(agents.User, p, agents.Options{})
-	refused(t, err, retake.Denied)
-}
-
-// A script or an extension of somebody else is not touched.
-func TestFilesOfOthersStay(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"opencode", "pi"} {
-		a, p := named(t, name), house(t)
-		file := a.Status(agents.User, p).File
-		settle(t, file, "// mine\n")
-		if st := a.Status(agents.User, p); st.Condition != agents.Unknown {
-			t.Errorf("%+v", st)
-		}
-		_, err := a.PlanInstall(agents.User, p, agents.Options{})
-		refused(t, err, retake.Exists)
-		_, err = a.PlanRemove(agents.User, p)
-		refused(t, err, retake.Exists)
-
-		settle(t, file, "// Written by: retake agents install "+name+"\nold\n")
-		if st := a.Status(agents.User, p); st.Condition != agents.Outdated {
-			t.Errorf("%+v", st)
-		}
-		c, err := a.PlanInstall(agents.User, p, agents.Options{})
-		if err != nil || c.Added == 0 || c.Removed == 0 || !slices.Contains(c.Lines(), "-old") {
-			t.Errorf("%v, %+v", err, c)
-		}
-	}
-}
-
-func TestClineScripts(t *testing.T) {
-	t.Parallel()
-	a, p := named(t, "cline"), house(t)
-	p.Retake = "/opt/my tools/retake"
-	theirs := filepath.Join(p.Project, ".cline/hooks/PreToolUse")
-	settle(t, theirs, "#!/bin/sh\necho mine\n")
-	c, err := a.PlanInstall(agents.Project, p, agents.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Apply(); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.ContainsFunc(c.Notes, func(n string) bool { return strings.Contains(n, theirs) }) {
-		t.Errorf("%v", c.Notes)
-	}
-	ours := filepath.Join(p.Project, ".cline/hooks/TaskStart")
-	info, err := os.Stat(ours)
-	if err != nil || info.Mode().Perm() != 0o755 || !strings.Contains(string(read(t, ours)), "\nRETAKE='/opt/my tools/retake'\n") {
-		t.Fatalf("%v, %v", info, err)
-	}
-	if st := a.Status(agents.Project, p); st.Condition != agents.Current || st.Hooks != c.Added {
-		t.Errorf("%+v", st)
-	}
-	p.Retake = "retake"
-	if st := a.Status(agents.Project, p); st.Condition != agents.Outdated {
-		t.Errorf("%+v", st)
-	}
-	back, err := a.PlanRemove(agents.Project, p)
-	if err != nil || back.Removed != c.Added {
-		t.Fatalf("%v, %d", err, back.Removed)
-	}
-	if err := back.Apply(); err != nil {
-		t.Fatal(err)
-	}
-	alone(t, theirs)
-}
-
-func TestInstalled(t *testing.T) {
-	t.Parallel()
-	for _, a := range agents.All() {
-		p := house(t)
-		if a.Installed(p) {
-			t.Errorf("%s is there", a.Name)
-		}
-		p.Look = func(string) (string, bool) { return "/usr/bin/x", true }
-		if !a.Installed(p) || a.Title == "" {
-			t.Errorf("%s is not found", a.Name)
-		}
-	}
-	p, moved := house(t), t.TempDir()
-	p.Env = func(key string) string {
-		return map[string]string{"CODEX_HOME": moved, "CLAUDE_CONFIG_DIR": "relative"}[key]
-	}
-	if !named(t, "codex").Installed(p) || named(t, "claude-code").Installed(p) {
-		t.Error("the directory of a variable")
-	}
-	if st := named(t, "codex").Status(agents.User, p); st.File != filepath.Join(moved, "hooks.json") {
-		t.Errorf("%+v", st)
-	}
-	if st := named(t, "claude-code").Status(agents.User, p); st.File != filepath.Join(p.Home, ".claude/settings.json") {
-		t.Errorf("%+v", st)
-	}
-}
-
-func TestTurnedOffIsTold(t *testing.T) {
-	t.Parallel()
-	a, p := named(t, "claude-code"), house(t)
-	c := over(t, a, p, "{\"disableAllHooks\": true}")
-	settle(t, c.File, string(c.After))
-	if st := a.Status(agents.User, p); st.Condition != agents.Current || !strings.Contains(st.Detail, "disableAllHooks") {
-		t.Errorf("%+v", st)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -33,6 +35,7 @@ await bus("session.deleted", { info: { id: "ses_1" } })
 await bus("anything.else", undefined)
 await hooks["chat.message"](undefined, undefined)
 console.log(JSON.stringify({ waited, parts: output.parts }))
+if (waited > 4000) process.exit(0) // what hangs is not waited for
 `
 
 type played struct {
@@ -43,12 +46,21 @@ type played struct {
 	}
 }
 
-// play runs the extension with a program in place of retake.
-func play(t *testing.T, program string) (played, string) {
+// play runs the extension of opencode with a program in place of retake.
+func play(t *testing.T, program string) (p played, dir string) {
 	t.Helper()
-	dir := t.TempDir()
-	settle(t, filepath.Join(dir, "retake.mjs"), string(read(t, filepath.Join(pluginDir, "opencode/retake.js"))))
-	settle(t, filepath.Join(dir, "play.mjs"), playOpencode)
+	out, dir := run(t, string(read(t, filepath.Join(pluginDir, "opencode/retake.js"))), playOpencode, program)
+	if err := json.Unmarshal(out, &p); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return p, dir
+}
+
+func run(t *testing.T, extension, script, program string) (out []byte, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	settle(t, filepath.Join(dir, "retake.mjs"), extension)
+	settle(t, filepath.Join(dir, "play.mjs"), script)
 	if program != "" {
 		settle(t, filepath.Join(dir, "bin/retake"), "#!/bin/sh\n"+program)
 		if err := os.Chmod(filepath.Join(dir, "bin/retake"), 0o755); err != nil {
@@ -62,11 +74,7 @@ func play(t *testing.T, program string) (played, string) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	var p played
-	if err := json.Unmarshal(out, &p); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return p, dir
+	return out, dir
 }
 
 func TestOpencodeTellsWhatHappens(t *testing.T) {
@@ -125,16 +133,58 @@ case $event in *'"chat.message"'*) echo '{"note":"you were here before"}';; esac
 // on.
 func TestOpencodeIsNeverHeldUp(t *testing.T) {
 	t.Parallel()
-	for what, program := range map[string]string{"missing": "", "broken": "echo '{'\nexit 3\n", "hanging": "exec tail -f /dev/null\n"} {
+	for what, program := range map[string]string{"missing": "", "broken": "echo '{'\nexit 3\n", "hanging": "exec sleep 15\n"} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			if what == "hanging" {
-				program = "trap '' TERM\n" + program
-			}
 			p, _ := play(t, program)
-			if len(p.Parts) != 2 || what == "hanging" && p.Waited < 4000 {
+			if len(p.Parts) != 2 || what == "hanging" && (p.Waited < 4000 || p.Waited > 14000) {
 				t.Errorf("%+v", p)
 			}
 		})
+	}
+}
+
+// The extension of pi, run as pi runs it.
+const playPi = `
+import retake from "./retake.mjs"
+const on = {}
+retake({ on: (name, handler) => (on[name] = handler) })
+const ctx = { cwd: process.cwd(), sessionManager: { getSessionId: () => "s1", getSessionFile: () => "/s1.jsonl" } }
+await on.session_start({ reason: "startup" }, ctx)
+const answer = await on.before_agent_start({ prompt: "fix it" }, ctx)
+const verdict = await on.tool_call({ toolName: "bash", toolCallId: "c1", input: { command: "ls" } }, ctx)
+await on.tool_call({ toolName: "read", toolCallId: "c0", input: {} }, ctx)
+await on.tool_result({ toolName: "bash", toolCallId: "c1", input: {}, content: [{ type: "text", text: "out" }], isError: true }, ctx)
+await on.agent_end({ messages: [{ role: "assistant", content: [{ type: "text", text: "done" }] }, { role: "toolResult" }] }, ctx)
+await on.session_before_compact({ reason: "manual" }, ctx)
+await on.session_shutdown({ reason: "quit" }, ctx)
+await on.session_start(undefined, undefined)
+console.log(JSON.stringify({ answer, verdict }))
+`
+
+func TestPiTellsWhatHappens(t *testing.T) {
+	t.Parallel()
+	// Node runs what is left without the types.
+	plain := regexp.MustCompile(`: (Promise<any>|any\b|string\b)`).ReplaceAllString(string(read(t, filepath.Join(pluginDir, "pi/retake.ts"))), "")
+	out, dir := run(t, plain, playPi, `[ "$*" = "hook pi" ] || exit 1
+event=$(cat)
+printf '%s\n' "$event" >> told
+case $event in *'"before_agent_start"'*) echo '{"note":"you were here before"}';; esac
+`)
+	if got := strings.TrimSpace(string(out)); got != `{"answer":{"message":{"customType":"retake","content":"you were here before","display":false}}}` {
+		t.Errorf("%s", got)
+	}
+	var names []string
+	for _, line := range lines(read(t, filepath.Join(dir, "told"))) {
+		var e map[string]any
+		if err := json.Unmarshal([]byte(line), &e); err != nil || e["session_id"] != "s1" || e["cwd"] != dir {
+			t.Errorf("%v, %v", err, e)
+		}
+		names = append(names, e["hook_event_name"].(string))
+	}
+	slices.Sort(names)
+	want := []string{"agent_end", "before_agent_start", "session_before_compact", "session_shutdown", "session_start", "tool_call", "tool_result"}
+	if !slices.Equal(names, want) {
+		t.Errorf("%v", names)
 	}
 }

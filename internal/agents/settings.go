@@ -67,7 +67,7 @@ func (s settings) status(at site) Status {
 		return at.unknown(pl.file, err)
 	}
 	c := Current
-	_, missing, extra := s.compare(d, found, s.hooks(at.program()), false)
+	missing, extra := s.compare(d, found, s.hooks(at.program()), false)
 	switch {
 	case len(found) == 0:
 		c = Absent
@@ -156,10 +156,9 @@ func (l list) walk(root *hujson.Value) (*hujson.Value, []link, error) {
 	return v, chain, nil
 }
 
-// compare tells which entries are as they should be, which hooks are missing, and
-// which entries are of an older set. An entry that takes the place of one of the
-// older set is in both lists.
-func (s settings) compare(d *doc, found []entry, want []hook, all bool) (good int, missing []hook, extra []entry) {
+// compare tells which hooks are missing, and which entries are of an older set. A
+// hook that takes the place of an older entry is missing too.
+func (s settings) compare(d *doc, found []entry, want []hook, all bool) (missing []hook, extra []entry) {
 	done := make([]bool, len(found))
 	for _, h := range want {
 		at := slices.IndexFunc(found, func(e entry) bool { return e.event == h.event })
@@ -167,7 +166,7 @@ func (s settings) compare(d *doc, found []entry, want []hook, all bool) (good in
 		case at < 0 && (all || !h.optional):
 			missing = append(missing, h)
 		case at >= 0 && s.same(d, found[at], h):
-			done[at], good = true, good+1
+			done[at] = true
 		case at >= 0:
 			missing = append(missing, h)
 		}
@@ -177,7 +176,7 @@ func (s settings) compare(d *doc, found []entry, want []hook, all bool) (good in
 			extra = append(extra, e)
 		}
 	}
-	return good, missing, extra
+	return missing, extra
 }
 
 // same reports whether an entry says what it should. One that a user put among

@@ -45,10 +45,13 @@ func (s settings) put(text []byte, at list, want []hook, all bool, c *Change) ([
 	if err != nil {
 		return nil, err
 	}
-	_, missing, extra := s.compare(d, found, want, all)
+	missing, extra := s.compare(d, found, want, all)
 	c.Added, c.Removed = len(missing), len(extra)
 	written := d.style // as it was, not as it looks with the first of ours in it
-	for len(missing) > 0 || len(extra) > 0 {
+	for steps := 2 * (len(want) + len(found)); len(missing) > 0 || len(extra) > 0; steps-- {
+		if steps == 0 {
+			return nil, errShape // it does not come to an end
+		}
 		if text, err = s.step(d, at, missing, extra); err != nil {
 			return nil, err
 		}
@@ -59,7 +62,7 @@ func (s settings) put(text []byte, at list, want []hook, all bool, c *Change) ([
 		if found, err = s.entries(d, at); err != nil {
 			return nil, err
 		}
-		_, missing, extra = s.compare(d, found, want, all)
+		missing, extra = s.compare(d, found, want, all)
 	}
 	return text, nil
 }
@@ -68,17 +71,18 @@ func (s settings) put(text []byte, at list, want []hook, all bool, c *Change) ([
 // that is missing comes, and only then what has no place in the set goes, so that
 // the containers stay.
 func (s settings) step(d *doc, at list, missing []hook, extra []entry) ([]byte, error) {
-	for _, h := range missing {
-		i := slices.IndexFunc(extra, func(e entry) bool { return e.event == h.event })
-		switch {
-		case i < 0:
-			return s.insert(d, at, h)
-		case extra[i].whole:
-			return d.replace(extra[i].value, h.write(d.style)), nil
-		}
-		return d.strip(extra[i].chain), nil
+	if len(missing) == 0 {
+		return d.strip(extra[len(extra)-1].chain), nil
 	}
-	return d.strip(extra[len(extra)-1].chain), nil
+	h := missing[0]
+	i := slices.IndexFunc(extra, func(e entry) bool { return e.event == h.event })
+	switch {
+	case i < 0:
+		return s.insert(d, at, h)
+	case extra[i].whole:
+		return d.replace(extra[i].value, h.write(d.style)), nil
+	}
+	return d.strip(extra[i].chain), nil
 }
 
 // fresh is the text of a file that held nothing.

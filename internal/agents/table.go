@@ -124,19 +124,23 @@ func droidFile(at site) (place, error) {
 	if err != nil {
 		return alone, refuse(alone.file, err)
 	}
-	names := keys(file)
-	for _, h := range droidHooks("retake") {
-		for _, name := range names {
-			if name == h.event {
+	d, err := parse(file)
+	if err != nil {
+		return alone, refuse(alone.file, err)
+	}
+	if d.root != nil {
+		if v, _ := find(d.root, "hooks"); v != nil {
+			return alone, nil
+		}
+		for _, m := range d.root.Value.(*hujson.Object).Members {
+			if m.Value.Value.Kind() == '[' {
 				alone.list = nil // the events stand in the root
+				return alone, nil
 			}
 		}
 	}
-	if len(names) == 0 {
-		return alone, &retake.Error{
-			Kind: retake.Denied, What: alone.file + " names no event, and versions of Droid do not agree on its form", Safe: unchanged,
-			Hint: "take the file away, or add a hook with /hooks in Droid, then try again",
-		}
+	return alone, &retake.Error{
+		Kind: retake.Denied, What: alone.file + " names no event, and versions of Droid do not agree on its form", Safe: unchanged,
+		Hint: "take the file away, or add a hook with /hooks in Droid, then try again",
 	}
-	return alone, nil
 }

@@ -140,17 +140,16 @@ func renderKeeping(l look, p *retake.SpacePlan) string {
 	say("never removed by itself", "starts, pins, latest good, fork bases, safety points")
 	next := "nothing is due"
 	if len(p.Drops) > 0 {
-		next = fmt.Sprintf("%s, frees about %s   look: retake space --plan", moments(int64(len(p.Drops))), screen.Bytes(p.Frees))
+		next = fmt.Sprintf("%s, about %s   look: retake space --plan", moments(int64(len(p.Drops))), screen.Bytes(p.Frees))
 	}
 	say("next tidy-up", next)
 	if text := needText(p); text != "" {
 		say("why", text)
 	}
-	garbage := "about " + screen.Bytes(p.Garbage)
 	if p.Last != nil {
-		garbage += fmt.Sprintf("   last tidy-up %s gave back %s in %s", l.clock(p.Last.At), screen.Bytes(p.Last.Gave), screen.Took(p.Last.Took))
+		say("last tidy-up", fmt.Sprintf("%s gave back %s in %s", l.clock(p.Last.At), screen.Bytes(p.Last.Gave), screen.Took(p.Last.Took)))
 	}
-	say("garbage", garbage)
+	say("garbage", "about "+screen.Bytes(p.Garbage))
 	say("floor", screen.Bytes(p.Store.Floor)+" stay free: below that nothing is saved")
 	return b.String()
 }

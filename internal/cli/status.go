@@ -29,7 +29,7 @@ func (f *face) statusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = f.emit(statusAnswer{1, st}, func(l look) string { return renderStatus(l, st) })
+			err = f.emit(statusAnswer{1, st}, func(l look) string { return renderStatus(l, st) + f.agentsRow(l, ws) })
 			return orWaiting(err, ws)
 		},
 	}

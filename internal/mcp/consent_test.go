@@ -36,10 +36,14 @@ func TestAgentAccepts(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.write("a.txt", "an edit that no moment holds\n")
-	plan := d.good("restore", args{"ref": "1"})
+	told := d.ask("restore", args{"ref": "1"})
+	plan := told.data
 	o := at[[]any](t, plan, "plan", "obstacles")
 	if len(o) != 1 || at[string](t, o[0], "class") != retake.ObstacleChanged || at[string](t, o[0], "who") != "agent" || d.read("a.txt") == "one\ntwo\n" {
 		t.Fatalf("plan: %v", plan)
+	}
+	if !strings.HasSuffix(told.text, " and accept changed") || !strings.Contains(told.text, "becomes moment 2 first") {
+		t.Errorf("the plan: %s", told.text)
 	}
 	in := args{"ref": "1", "digest": at[string](t, plan, "plan", "digest")}
 	if p := d.bad("restore", in); p.Kind != string(retake.Denied) || !strings.Contains(p.Hint, "accept changed") || strings.Contains(p.Hint, "person") {

@@ -179,14 +179,26 @@ func (p *planOut) text(*face) string {
 	}
 	p.Effects.write(&b)
 	if !p.Idle {
-		holds := "moment %d holds all there is now"
-		if !p.There {
-			holds = "all there is now becomes moment %d first"
-		}
-		fmt.Fprintf(&b, "nothing has been changed yet; "+holds+"\n", p.Safety)
-		fmt.Fprintf(&b, "apply it with digest %s\n", p.Digest)
+		p.writeEnd(&b)
 	}
 	return b.String()
+}
+
+// writeEnd says what is safe, and how an agent goes on if it may.
+func (p *planOut) writeEnd(b *strings.Builder) {
+	holds := "moment %d holds all there is now"
+	if !p.There {
+		holds = "all there is now becomes moment %d first"
+	}
+	fmt.Fprintf(b, "nothing has been changed yet; "+holds+"\n", p.Safety)
+	if p.Person != "" {
+		return
+	}
+	fmt.Fprintf(b, "apply it with digest %s", p.Digest)
+	for i, o := range p.Obstacles {
+		fmt.Fprintf(b, "%s%s", []string{" and accept ", ", "}[min(i, 1)], o.Class)
+	}
+	b.WriteByte('\n')
 }
 
 func writePaths(b *strings.Builder, what string, l pathList) {

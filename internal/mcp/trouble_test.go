@@ -61,6 +61,10 @@ func TestEveryToolFails(t *testing.T) {
 			t.Errorf("%s: %d bytes, %+v", name, a.bytes, p)
 		}
 	}
+	cp := d.good("checkpoint", args{"intent": "x", "pin": "14"}) // the moment is there, the name is not
+	if cp["pin"] != nil || len(at[[]any](t, cp, "warnings")) != 1 {
+		t.Errorf("a name that is none: %v", cp)
+	}
 	if d.read("src/c.txt") != "c" || d.read("a.txt") != "one\ntwo\n" {
 		t.Error("trouble changed files")
 	}

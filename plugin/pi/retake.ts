@@ -18,14 +18,20 @@ const QUIET = new Set(["read", "grep", "find", "ls"])
 function ask(event: any): Promise<any> {
   return new Promise((resolve) => {
     let out = ""
-    const wait = setTimeout(() => resolve(null), LIMIT)
+    let child: any
+    const wait = setTimeout(() => {
+      // What is late is waited for by nobody, not even by the end of the process.
+      child?.stdin?.unref?.()
+      child?.stdout?.unref?.()
+      resolve(null)
+    }, LIMIT)
     const done = (answer: any) => {
       clearTimeout(wait)
       resolve(answer)
     }
     try {
-      const child = spawn(RETAKE, ["hook", "pi"], { cwd: event.cwd, stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
-      const kill = setTimeout(() => child.kill(), KILL)
+      child = spawn(RETAKE, ["hook", "pi"], { cwd: event.cwd, stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
+      const kill = setTimeout(() => child.kill("SIGKILL"), KILL)
       kill.unref?.()
       child.unref?.()
       child.on("error", () => done(null))

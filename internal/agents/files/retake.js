@@ -18,14 +18,20 @@ const QUIET = new Set(["read", "grep", "glob", "list", "ls", "lsp", "skill", "qu
 function ask(event) {
   return new Promise((resolve) => {
     let out = ""
-    const wait = setTimeout(() => resolve(null), LIMIT)
+    let child
+    const wait = setTimeout(() => {
+      // What is late is waited for by nobody, not even by the end of the process.
+      child?.stdin?.unref?.()
+      child?.stdout?.unref?.()
+      resolve(null)
+    }, LIMIT)
     const done = (answer) => {
       clearTimeout(wait)
       resolve(answer)
     }
     try {
-      const child = spawn(RETAKE, ["hook", "opencode"], { cwd: event.cwd, stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
-      const kill = setTimeout(() => child.kill(), KILL)
+      child = spawn(RETAKE, ["hook", "opencode"], { cwd: event.cwd, stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
+      const kill = setTimeout(() => child.kill("SIGKILL"), KILL)
       kill.unref?.()
       child.unref?.()
       child.on("error", () => done(null))

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/agents"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+// agentsRow tells in the status whether the agents of this machine are heard here.
+func (f *face) agentsRow(l look, ws retake.Workspace) string {
+	if f.Places == nil {
+		return ""
+	}
+	room := screen.Width(l.g.Yes)
+	row := func(sign, text string) string {
+		return fmt.Sprintf("  %s %s%s\n", sign, screen.Pad("agents", 12), text)
+	}
+	if since := f.pausedSince(ws.ID); since != "" {
+		return row(l.yellow(screen.Pad("!", room)), "paused since "+since+": retake unpause")
+	}
+	heard, deaf := f.heardHere(ws)
+	switch {
+	case len(heard)+len(deaf) == 0:
+		return ""
+	case len(deaf) > 0:
+		text := strings.Join(deaf, ", ") + " without hooks: retake agents install"
+		if len(heard) > 0 {
+			text = l.facts(strings.Join(heard, ", ")+" heard", text)
+		}
+		return row(l.yellow(screen.Pad("!", room)), text)
+	}
+	return row(l.green(l.g.Yes), strings.Join(heard, ", ")+" heard, every turn")
+}
+
+// heardHere are the agents of this machine with hooks of ours, and those without.
+func (f *face) heardHere(ws retake.Workspace) (heard, deaf []string) {
+	p := f.Places(ws.Root)
+	for _, a := range agents.All() {
+		switch {
+		case a.Status(agents.User, p).Condition == agents.Current, a.Status(agents.Project, p).Condition == agents.Current:
+			heard = append(heard, a.Name)
+		case a.Installed(p):
+			deaf = append(deaf, a.Name)
+		}
+	}
+	return heard, deaf
+}
