@@ -169,7 +169,7 @@ func TestPiTellsWhatHappens(t *testing.T) {
 	out, dir := run(t, plain, playPi, `[ "$*" = "hook pi" ] || exit 1
 event=$(cat)
 printf '%s\n' "$event" >> told
-case $event in *'"before_agent_start"'*) echo '{"note":"you were here before"}';; esac
+case $event in *'"UserPromptSubmit"'*) echo '{"hookSpecificOutput":{"additionalContext":"you were here before"}}';; esac
 `)
 	if got := strings.TrimSpace(string(out)); got != `{"answer":{"message":{"customType":"retake","content":"you were here before","display":false}}}` {
 		t.Errorf("%s", got)
@@ -183,7 +183,7 @@ case $event in *'"before_agent_start"'*) echo '{"note":"you were here before"}';
 		names = append(names, e["hook_event_name"].(string))
 	}
 	slices.Sort(names)
-	want := []string{"agent_end", "before_agent_start", "session_before_compact", "session_shutdown", "session_start", "tool_call", "tool_result"}
+	want := []string{"PostToolUseFailure", "PreCompact", "PreToolUse", "SessionEnd", "SessionStart", "Stop", "UserPromptSubmit"}
 	if !slices.Equal(names, want) {
 		t.Errorf("%v", names)
 	}

@@ -75,6 +75,7 @@ func titleWith(c retake.Checkpoint, g goals) (text string, said bool) {
 		if c.Turn != nil && c.Changed.Total() == 0 {
 			return "a turn of " + screen.Escape(c.Turn.Agent), false
 		}
+	default:
 	}
 	if c.Changed.Total() == 0 {
 		return "no file changed", false

@@ -16,7 +16,7 @@ import (
 // hear translates one event of Claude Code that is heard.
 func hear(t *testing.T, event map[string]any) []retake.Signal {
 	t.Helper()
-	payload := map[string]any{"session_id": "s1", "cwd": "/home/ann/shop"}
+	payload := map[string]any{"session_id": "s1", "cwd": "/home/dev/shop"}
 	for k, v := range event {
 		payload[k] = v
 	}
@@ -131,8 +131,8 @@ func TestLongIDsStayApart(t *testing.T) {
 func TestDirectories(t *testing.T) {
 	t.Parallel()
 	for cwd, want := range map[string]string{
-		"/home/ann/shop/": "/home/ann/shop", "/a/../b": "/b", "shop": "/home/ann/work", "": "/home/ann/work",
-		"/a\x00b": "/home/ann/work", "/odd\uFFFDname": "/home/ann/work", "/" + strings.Repeat("a", 5000): "/home/ann/work",
+		"/home/dev/shop/": "/home/dev/shop", "/a/../b": "/b", "shop": "/home/dev/work", "": "/home/dev/work",
+		"/a\x00b": "/home/dev/work", "/odd\uFFFDname": "/home/dev/work", "/" + strings.Repeat("a", 5000): "/home/dev/work",
 	} {
 		if got := hear(t, map[string]any{"hook_event_name": "Stop", "cwd": cwd})[0].Dir; got != want {
 			t.Errorf("cwd %.20q: %q, want %q", cwd, got, want)

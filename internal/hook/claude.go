@@ -14,7 +14,8 @@ import (
 func hearClaude(h *hearing) {
 	f := h.f
 	h.event = f.text("hook_event_name")
-	if h.agent == copilot && h.event == "" {
+	camel := h.agent == copilot || h.agent == droid // others that write so run hooks that are not theirs
+	if camel && h.event == "" {
 		h.event = f.text("hookEventName")
 	}
 	if f.text("cursor_version") != "" {
@@ -24,8 +25,8 @@ func hearClaude(h *hearing) {
 		Session: f.text("session_id"), Turn: f.text("turn_id", "prompt_id", "message_id"), Subagent: f.text("agent_id"),
 		Dir: f.text("cwd"), Transcript: f.text("transcript_path"), Version: f.text("version"),
 	}
-	if h.agent == copilot && h.base.Session == "" {
-		h.base.Session = f.text("sessionId")
+	if camel && h.base.Session == "" {
+		h.base.Session, h.base.Transcript = f.text("sessionId"), f.text("transcriptPath", "transcript_path")
 	}
 	switch h.event {
 	case "PreToolUse":

@@ -53,9 +53,9 @@ func TestConformExternal(t *testing.T) {
 		return hook.External("wild", careless(payload), w)
 	}
 	hooktest.Run(t, hear, hooktest.Facts{Agent: "wild", Payloads: map[string][]byte{
-		"prompt": []byte(`{"what":"prompt","id":"s1","text":"hello","dir":"/home/ann/shop"}`),
-		"call":   []byte(`{"what":"call","id":"s1","text":"Bash","dir":"/home/ann/shop","input":{"command":"ls"}}`),
-		"end":    []byte(`{"what":"turn-end","id":"s1","text":"bye","dir":"/home/ann/shop"}`),
+		"prompt": []byte(`{"what":"prompt","id":"s1","text":"hello","dir":"/home/dev/shop"}`),
+		"call":   []byte(`{"what":"call","id":"s1","text":"Bash","dir":"/home/dev/shop","input":{"command":"ls"}}`),
+		"end":    []byte(`{"what":"turn-end","id":"s1","text":"bye","dir":"/home/dev/shop"}`),
 	}})
 }
 

@@ -33,7 +33,7 @@ type told struct {
 func world() hook.World {
 	n := 0
 	return hook.World{
-		Dir: "/home/ann/work", Now: time.Date(2026, 11, 14, 9, 0, 0, 0, time.UTC),
+		Dir: "/home/dev/work", Now: time.Date(2026, 11, 14, 9, 0, 0, 0, time.UTC),
 		NewID: func() retake.SignalID {
 			n++
 			return retake.SignalID(fmt.Sprintf("%s00000000-0000-7000-8000-%012d", retake.SignalPrefix, n))
@@ -78,7 +78,7 @@ func tellAll(agent string, payload []byte) told {
 		out.Error = err.Error()
 	}
 	out.Answer = hook.Answer(agent, heard.Event, retake.Reaction{})
-	out.Noted = hook.Answer(agent, heard.Event, retake.Reaction{Note: "The files went back to moment 4 <by ann>."})
+	out.Noted = hook.Answer(agent, heard.Event, retake.Reaction{Note: "The files went back to moment 4 <by hand>."})
 	return out
 }
 

@@ -20,11 +20,11 @@ import (
 )
 
 const (
-	prompting = `{"hook_event_name":"UserPromptSubmit","session_id":"s1","cwd":"/home/ann/shop","prompt":"go"}`
-	calling   = `{"hook_event_name":"PreToolUse","session_id":"s1","cwd":"/home/ann/shop","tool_name":"Bash","tool_input":{"command":"ls"}}`
-	stopping  = `{"hook_event_name":"Stop","session_id":"s1","cwd":"/home/ann/shop"}`
-	todo      = `{"hook_event_name":"PostToolUse","session_id":"s1","cwd":"/home/ann/shop","tool_name":"TodoWrite","tool_input":{"todos":[{"content":"a","status":"pending"}]},"tool_response":{}}`
-	shelling  = `{"hook_event_name":"beforeShellExecution","conversation_id":"c1","workspace_roots":["/home/ann/shop"],"command":"ls"}`
+	prompting = `{"hook_event_name":"UserPromptSubmit","session_id":"s1","cwd":"/home/dev/shop","prompt":"go"}`
+	calling   = `{"hook_event_name":"PreToolUse","session_id":"s1","cwd":"/home/dev/shop","tool_name":"Bash","tool_input":{"command":"ls"}}`
+	stopping  = `{"hook_event_name":"Stop","session_id":"s1","cwd":"/home/dev/shop"}`
+	todo      = `{"hook_event_name":"PostToolUse","session_id":"s1","cwd":"/home/dev/shop","tool_name":"TodoWrite","tool_input":{"todos":[{"content":"a","status":"pending"}]},"tool_response":{}}`
+	shelling  = `{"hook_event_name":"beforeShellExecution","conversation_id":"c1","workspace_roots":["/home/dev/shop"],"command":"ls"}`
 )
 
 // bench is the world around one run: a service that hears, and a spool.
@@ -40,9 +40,9 @@ type bench struct {
 // deps have budgets that a busy machine does not spend.
 func (b *bench) deps(in string) hook.Deps {
 	return hook.WithBudget(hook.Deps{
-		In: strings.NewReader(in), Out: &b.out, Dir: "/home/ann/work",
+		In: strings.NewReader(in), Out: &b.out, Dir: "/home/dev/work",
 		Clock:     clock.NewHeld(time.Date(2026, 11, 14, 9, 0, 0, 0, time.UTC)),
-		Protected: func(dir string) bool { return dir == "/home/ann/shop" },
+		Protected: func(dir string) bool { return dir == "/home/dev/shop" },
 		Observe: func(ctx context.Context, s retake.Signal) (retake.Reaction, error) {
 			b.mu.Lock()
 			b.observed = append(b.observed, s)
@@ -171,7 +171,7 @@ func TestRunUnprotected(t *testing.T) {
 			want = `{"permission":"allow"}` + "\n"
 		}
 		b.want(t, hook.Run(t.Context(), agent, d), 0, 0, want)
-		if diff := cmp.Diff([]string{"/home/ann/shop"}, asked); diff != "" {
+		if diff := cmp.Diff([]string{"/home/dev/shop"}, asked); diff != "" {
 			t.Errorf("asked for other directories\n%s", diff)
 		}
 	}
@@ -288,7 +288,7 @@ func TestRunWorktree(t *testing.T) {
 
 func TestRunExternal(t *testing.T) {
 	t.Parallel()
-	good := `{"kind":"prompt","session":"s1","dir":"/home/ann/shop","prompt":"go","agent":"codex","id":"sg_mine","time":"2001-01-01T00:00:00Z"}`
+	good := `{"kind":"prompt","session":"s1","dir":"/home/dev/shop","prompt":"go","agent":"codex","id":"sg_mine","time":"2001-01-01T00:00:00Z"}`
 	for _, test := range []struct {
 		said     string
 		err      error

@@ -81,9 +81,9 @@ func (c *care) upkeep(ctx context.Context) {
 		c.s.mu.Unlock()
 		if st != nil {
 			_ = st.Tend(ctx)
-			if c.s.tidy(ctx, st) {
-				c.kick()
-			}
+		}
+		if c.s.tidy(ctx, st) {
+			c.kick()
 		}
 		if c.heavy.Swap(false) {
 			debug.FreeOSMemory() // a look at everything leaves several times what is kept

@@ -62,12 +62,7 @@ func (s *Service) lastSaid(ctx context.Context, ws retake.Workspace, ref string)
 	}
 	named := cp.Number
 	for n := 0; ; n++ {
-		if cp.Return != nil && cp.Return.Course == retake.CourseRestore && len(cp.Return.Paths) == 0 { // the files are as they were there
-			if there, err := s.p.Catalog.Checkpoint(ctx, cp.Return.Target); err == nil {
-				cp = there
-			}
-		}
-		if cp.Turn != nil && cp.Turn.Session != "" && cp.Turn.Agent != byHand && cp.Trigger != retake.TriggerPrompt {
+		if cp = s.wentTo(ctx, cp); spoke(cp) {
 			return cp, nil
 		}
 		page, err := s.p.Catalog.Page(ctx, retake.LogQuery{Workspace: ws.ID, Before: cp.Number, Limit: 1})
@@ -85,6 +80,23 @@ func (s *Service) lastSaid(ctx context.Context, ws retake.Workspace, ref string)
 }
 
 const maxSteps = 1000
+
+// wentTo is the moment that a restore went to: the files are as they were there.
+func (s *Service) wentTo(ctx context.Context, cp retake.Checkpoint) retake.Checkpoint {
+	if cp.Return == nil || cp.Return.Course != retake.CourseRestore || len(cp.Return.Paths) > 0 {
+		return cp
+	}
+	there, err := s.p.Catalog.Checkpoint(ctx, cp.Return.Target)
+	if err != nil {
+		return cp // it was forgotten: what came before the restore is the next best
+	}
+	return there
+}
+
+// spoke reports whether an agent's work led to a moment.
+func spoke(cp retake.Checkpoint) bool {
+	return cp.Turn != nil && cp.Turn.Session != "" && cp.Turn.Agent != byHand && cp.Trigger != retake.TriggerPrompt
+}
 
 // wasUndone reports whether a turn was taken back between it and a later moment.
 func (s *Service) wasUndone(ctx context.Context, ws retake.WorkspaceID, cp retake.Checkpoint, upTo int64) (bool, error) {

@@ -127,7 +127,7 @@ func (s *Service) Thin(ctx context.Context, req retake.ThinRequest) (retake.Thin
 
 func (s *Service) thin(ctx context.Context, st store.Store, req retake.ThinRequest) (retake.ThinReport, error) {
 	var out retake.ThinReport
-	for range thinRounds {
+	for round := range thinRounds {
 		r, err := s.measure(ctx, st)
 		if err != nil {
 			return out, err
@@ -149,7 +149,7 @@ func (s *Service) thin(ctx context.Context, st store.Store, req retake.ThinReque
 		if r.budget > 0 {
 			out.Over = max(rep.After-r.budget, 0)
 		}
-		if !r.urgent() || went == 0 {
+		if !r.urgent() || went == 0 && round > 0 { // the first may have counted on garbage that was not there
 			return out, nil
 		}
 	}

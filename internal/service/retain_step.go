@@ -25,13 +25,20 @@ const (
 )
 
 // tidy does one step of what holds the bounds, between saves, and reports whether
-// there is more to do. What does not work out is tried after the next save.
+// there is more to do. What does not work out is tried after the next save. A store
+// that nobody opened yet is opened when room is short: saves may be refused for that.
 func (s *Service) tidy(ctx context.Context, st store.Store) bool {
 	b := &s.bounds
-	if st == nil || !b.tidying.TryLock() {
+	if st == nil && !s.pressed() || !b.tidying.TryLock() {
 		return false
 	}
 	defer b.tidying.Unlock()
+	if st == nil {
+		var err error
+		if st, err = s.store(ctx); err != nil {
+			return false
+		}
+	}
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	b.running.Store(&end)

@@ -63,8 +63,9 @@ func inTurn(cp retake.Checkpoint) bool {
 	switch cp.Trigger {
 	case retake.TriggerRisk, retake.TriggerTask, retake.TriggerCall, retake.TriggerTurn, retake.TriggerManual, retake.TriggerComplete:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // hearWaiting hears what waits in the spool: signals that came while nobody listened,

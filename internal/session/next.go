@@ -101,6 +101,7 @@ func (n *next) refine(r rule) rule {
 		if n.tasks(n.sig.Tasks) {
 			return merged(r, taskRule)
 		}
+	default:
 	}
 	return r
 }
@@ -252,5 +253,6 @@ func (n *next) subagent() {
 		n.own()
 	case retake.SignalSubagentEnd:
 		n.x.Subagents = max(n.x.Subagents-1, 0)
+	default:
 	}
 }

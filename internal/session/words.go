@@ -60,8 +60,9 @@ func intent(t retake.Trigger, turn retake.Turn, tasks []retake.Task) string {
 		return "after a call"
 	case retake.TriggerSession:
 		return "the session of " + turn.Agent
+	default:
+		return said
 	}
-	return said
 }
 
 // ended says which task came to its end: the last one in the list that did.

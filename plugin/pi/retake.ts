@@ -91,39 +91,40 @@ export default function (pi: any) {
     line = line.then(() => ask(one))
   }
 
-  pi.on("session_start", safe((event: any, ctx: any) => tell(describe("session_start", ctx, { reason: event.reason }))))
+  pi.on("session_start", safe((event: any, ctx: any) => tell(describe("SessionStart", ctx, { source: event.reason }))))
 
   pi.on("before_agent_start", safe(async (event: any, ctx: any) => {
-    const answer = await ask(describe("before_agent_start", ctx, { prompt: event.prompt }))
-    if (answer?.note) return { message: { customType: "retake", content: answer.note, display: false } }
+    const answer = await ask(describe("UserPromptSubmit", ctx, { prompt: event.prompt }))
+    const note = answer?.hookSpecificOutput?.additionalContext
+    if (note) return { message: { customType: "retake", content: note, display: false } }
   }))
 
   pi.on("tool_call", safe(async (event: any, ctx: any) => {
     if (QUIET.has(event.toolName)) return
-    await ask(describe("tool_call", ctx, { tool_name: event.toolName, tool_input: event.input, call_id: event.toolCallId }))
+    await ask(describe("PreToolUse", ctx, { tool_name: event.toolName, tool_input: event.input, call_id: event.toolCallId }))
   }))
 
   pi.on("tool_result", safe((event: any, ctx: any) => {
     if (QUIET.has(event.toolName)) return
-    tell(describe("tool_result", ctx, {
+    tell(describe(event.isError ? "PostToolUseFailure" : "PostToolUse", ctx, {
       tool_name: event.toolName,
       tool_input: event.input,
       tool_output: words(event.content).slice(0, LONGEST),
       call_id: event.toolCallId,
-      is_error: event.isError,
     }))
   }))
 
   pi.on("agent_end", safe((event: any, ctx: any) => {
     const last = (event.messages ?? []).filter((message: any) => message.role === "assistant").pop()
-    tell(describe("agent_end", ctx, { last_assistant_message: words(last?.content), error: last?.errorMessage }))
+    const name = last?.errorMessage ? "StopFailure" : "Stop"
+    tell(describe(name, ctx, { last_assistant_message: words(last?.content), error: last?.errorMessage }))
   }))
 
-  pi.on("session_before_compact", safe((event: any, ctx: any) => tell(describe("session_before_compact", ctx, { reason: event.reason }))))
+  pi.on("session_before_compact", safe((event: any, ctx: any) => tell(describe("PreCompact", ctx, { trigger: event.reason }))))
 
   // The process may end after this one, so all that was told is waited for.
   pi.on("session_shutdown", safe(async (event: any, ctx: any) => {
-    tell(describe("session_shutdown", ctx, { reason: event.reason }))
+    tell(describe("SessionEnd", ctx, { reason: event.reason }))
     await Promise.race([line, new Promise((resolve) => setTimeout(resolve, LIMIT))])
   }))
 }

@@ -35,7 +35,7 @@ type Facts struct {
 func World() hook.World {
 	n := 0
 	return hook.World{
-		Dir: "/home/ann/work", Now: time.Date(2026, 11, 14, 9, 0, 0, 0, time.UTC),
+		Dir: "/home/dev/work", Now: time.Date(2026, 11, 14, 9, 0, 0, 0, time.UTC),
 		NewID: func() retake.SignalID {
 			n++
 			return retake.SignalID(fmt.Sprintf("%s00000000-0000-7000-8000-%012d", retake.SignalPrefix, n))
