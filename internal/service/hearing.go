@@ -3,11 +3,11 @@ package service
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/retake-dev/retake"
@@ -178,19 +178,46 @@ func (h *hearing) load() error {
 	}
 	defer dir.Close() //nolint:errcheck // only read
 	f, err := dir.OpenFile(h.file())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if err == nil {
+		defer f.Close() //nolint:errcheck // only read
+		var st session.State
+		b, rerr := io.ReadAll(io.LimitReader(f, maxHearing))
+		if rerr == nil && json.Unmarshal(b, &st) == nil {
+			h.state = st
+			return nil
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("read sessions: %w", err)
-	}
-	defer f.Close() //nolint:errcheck // only read
-	b, err := io.ReadAll(io.LimitReader(f, maxHearing))
-	var st session.State
-	if err == nil && json.Unmarshal(b, &st) == nil {
-		h.state = st
-	}
+	h.state.Counted = h.s.lastEffect(h.id)
 	return nil
+}
+
+// lastEffect is the highest number of an effect on a timeline.
+func (s *Service) lastEffect(ws retake.WorkspaceID) int64 {
+	q := retake.LogQuery{Workspace: ws, Limit: stride}
+	for {
+		page, err := s.p.Catalog.Page(s.life, q)
+		if err != nil {
+			return 0
+		}
+		for _, cp := range page {
+			if last, ok := highest(cp.Effects); ok {
+				return last
+			}
+			q.Before = cp.Number
+		}
+		if len(page) < stride {
+			return 0
+		}
+	}
+}
+
+func highest(effects []retake.Effect) (last int64, ok bool) {
+	for _, e := range effects {
+		if n, err := strconv.ParseInt(strings.TrimPrefix(e.ID, "e"), 10, 64); err == nil {
+			last, ok = max(last, n), true
+		}
+	}
+	return last, ok
 }
 
 // store writes the state. The caller holds mu.

@@ -15,6 +15,7 @@ import (
 // the piece that is under way, and when room is short for a sweep of this length.
 const (
 	dropPiece  = 64                     // moments that are dropped at once
+	dropLeast  = 8                      // of a step, when room is short
 	dropTime   = 700 * time.Millisecond // for all pieces of a step
 	dropWait   = 300 * time.Millisecond // for who is at work, when room is short
 	sweepTime  = 700 * time.Millisecond // beside a save that waits
@@ -107,7 +108,7 @@ func (s *Service) nextDrops(ctx context.Context, r room) ([]retain.Drop, error) 
 	part, err := s.part(ctx, lines, r.Bytes)
 	drops := retain.Press(lines, int64(float64(r.want-garbage)/part), r.grip())
 	most := len(retain.Press(lines, everything, r.grip())) / 4 // what it gives is measured before more goes
-	return drops[:min(len(drops), max(most, dropPiece, len(due)))], err
+	return drops[:min(len(drops), max(most, dropLeast, len(due)))], err
 }
 
 // everything is more bytes than there are.

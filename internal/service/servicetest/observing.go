@@ -2,6 +2,9 @@ package servicetest
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -23,6 +26,7 @@ var observings = map[string]func(*testing.T, *bench){
 	"UndoTakesATurn":       undoTakesATurn,
 	"UndoInATurn":          undoInATurn,
 	"EffectsStayDone":      effectsStayDone,
+	"EffectsAreNumberedOn": effectsAreNumberedOn,
 	"Contested":            contested,
 	"TasksAreKept":         tasksAreKept,
 	"ConversationIsKept":   conversationIsKept,
@@ -296,6 +300,27 @@ func effectsStayDone(t *testing.T, b *bench) {
 	}
 	if plan := b.plan(retake.PlanRequest{Workspace: b.ws.ID, Course: retake.CourseUndo, Ref: fmt.Sprint(cp.Number)}); len(plan.Effects) != 1 {
 		t.Errorf("undo of the turn that pushed names %+v", plan.Effects)
+	}
+}
+
+// effectsAreNumberedOn also when what is known of sessions is lost.
+func effectsAreNumberedOn(t *testing.T, b *bench) {
+	b.write("a", "1")
+	b.init()
+	a := b.agent("claude-code", "s1")
+	a.turnOf("ship it", func() { b.write("a", "2"); a.run("git push origin main") })
+	b.must(b.s.Close())
+	err := filepath.WalkDir(b.home, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == string(b.ws.ID)+".json" {
+			return os.WriteFile(path, []byte("{broken"), 0o600)
+		}
+		return err
+	})
+	b.must(err)
+	b.open()
+	a.prompt("again")
+	if r := a.run("npm publish"); len(r.Effects) != 1 || r.Effects[0].ID != "e2" {
+		t.Errorf("the next effect is %+v, want e2", r.Effects)
 	}
 }
 
