@@ -80,8 +80,23 @@ const (
 	maxHookLog = 1 << 20
 )
 
+// logWait is how long a log may take: a disk that hangs must not hold an agent up.
+const logWait = 200 * time.Millisecond
+
 // trouble writes to a log of our own, which never grows far. An agent sees nothing.
 func (h *hearer) trouble(text string) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		h.log(text)
+	}()
+	select {
+	case <-done:
+	case <-time.After(logWait):
+	}
+}
+
+func (h *hearer) log(text string) {
 	path := filepath.Join(h.conf.Data, hookLog)
 	if i, err := os.Stat(path); err == nil && i.Size() > maxHookLog {
 		_ = os.Rename(path, path+".1") // the older one goes

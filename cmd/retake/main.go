@@ -27,21 +27,28 @@ func main() {
 	os.Exit(Main())
 }
 
+// heard is a hook line. Whatever happens it is no trouble of the agent, which may end
+// us at any time.
+func heard(agent string) int {
+	signal.Ignore(syscall.SIGPIPE) // it does not have to read the answer
+	conf, err := config.Read()
+	if err != nil {
+		return 0
+	}
+	return hear(context.Background(), conf, agent)
+}
+
 // Main wires the parts and runs one command.
 func Main() int {
+	if agent, ok := hookAgent(os.Args[1:]); ok {
+		return heard(agent)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	conf, err := config.Read()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "retake:", err)
-		if _, ok := hookAgent(os.Args[1:]); ok {
-			return 0 // an agent is never stopped by its history
-		}
 		return 1
-	}
-	if agent, ok := hookAgent(os.Args[1:]); ok {
-		signal.Ignore(syscall.SIGPIPE) // an agent that does not read the answer is no trouble of ours
-		return hear(ctx, conf, agent)
 	}
 	settings, err := config.Load(conf.File)
 	if err != nil {

@@ -65,10 +65,11 @@ func (h *hearer) forkFor(ctx context.Context, w hook.Worktree) (string, error) {
 	return f.Workspace.Root, err
 }
 
-// dropWorktree removes a fork that was made for a worktree, after a last checkpoint of
-// it: what cannot be given back is not deleted.
+// dropWorktree removes a fork that was made for a worktree. It goes out of the way first,
+// and is deleted only when a checkpoint holds every file of it.
 func (h *hearer) dropWorktree(ctx context.Context, path string) error {
-	if !strings.HasSuffix(filepath.Dir(filepath.Clean(path)), beside) {
+	path = filepath.Clean(path)
+	if !strings.HasSuffix(filepath.Dir(path), beside) {
 		return nil // git's own
 	}
 	svc, err := h.service(ctx)
@@ -80,17 +81,24 @@ func (h *hearer) dropWorktree(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	if ws.Root != filepath.Clean(path) || ws.Origin == nil {
+	if ws.Root != path || ws.Origin == nil {
 		return fmt.Errorf("%s is no fork of ours", path)
+	}
+	away := path + ".removed"
+	if err := os.Rename(path, away); err != nil {
+		return err
+	}
+	if ws, err = svc.Locate(ctx, away); err != nil { // it is known at its new place
+		return err
 	}
 	res, err := svc.Save(ctx, retake.SaveRequest{Workspace: ws.ID, Intent: "before the worktree is removed"})
 	if err != nil {
 		return err
 	}
-	if res.Checkpoint.Coverage.Grade != retake.Complete {
-		return fmt.Errorf("%s holds what no checkpoint does, and stays", path)
+	if c := res.Checkpoint.Coverage; c.Grade != retake.Complete || len(c.Gaps) > 0 {
+		return fmt.Errorf("%s holds what no checkpoint does, and stays", away)
 	}
-	return removeAll(path)
+	return removeAll(away)
 }
 
 // plainName makes one plain part of a path of what an agent calls a worktree.

@@ -83,7 +83,10 @@ func roomOf(p *retake.SpacePlan, w retake.WorkspaceState) (days []int64, kept st
 		for _, r := range p.Workspaces {
 			if r.Workspace == w.ID {
 				days = r.Days
-				if r.Within > 0 {
+				switch {
+				case r.Closed != "":
+					kept = "all: its journal cannot be read"
+				case r.Within > 0:
 					kept = longWords(r.Within)
 				}
 			}

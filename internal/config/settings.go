@@ -141,35 +141,8 @@ func (s *Settings) Set(key, value string) error {
 	if err != nil {
 		return err
 	}
-	switch base {
-	case "budget", "floor", "max-new-file":
-		_, err = ParseSize(value)
-	case "keep-within":
-		_, err = parseWithin(value)
-	case "gitignore", "trust-unseen":
-		_, err = strconv.ParseBool(value)
-	case "tracker":
-		if !slices.Contains(trackers, value) {
-			err = errors.New("it is one of " + strings.Join(trackers, ", "))
-		}
-	case "agents":
-		if value != "on" && value != "off" {
-			err = errors.New("it is on or off")
-		}
-	case "granularity":
-		if value != string(retake.GranularityTurn) && value != string(retake.GranularityCall) {
-			err = errors.New("it is turn or call")
-		}
-	case "paused":
-		if _, perr := time.Parse(time.RFC3339, value); value != "" && perr != nil {
-			err = errors.New("it is a time, as retake pause writes it")
-		}
-	case "daemon-idle":
-		_, err = parseIdle(value)
-	case "daemon-cgroup":
-		if value != "stay" && value != "leave" {
-			err = errors.New("it is stay or leave")
-		}
+	if check := checks[base]; check != nil {
+		err = check(value)
 	}
 	if err != nil {
 		return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q does not fit %s", value, key), Safe: "Nothing was changed.", Hint: err.Error(), Err: err}

@@ -23,6 +23,9 @@ func hearGemini(h *hearing) {
 	case "AfterAgent":
 		h.say(retake.SignalTurnEnd, func(s *retake.Signal) { s.Message = f.text("prompt_response") })
 	case "PreCompress":
+		if f.text("trigger") == "auto" {
+			return // told before every question to the model, also when nothing is forgotten
+		}
 		h.say(retake.SignalCompact, reason(f.text("trigger")))
 	case "SessionEnd":
 		h.say(retake.SignalSessionEnd, reason(f.text("reason", "trigger")))

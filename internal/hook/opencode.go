@@ -7,7 +7,7 @@ import "github.com/retake-dev/retake"
 //
 //	hook_event_name  chat.message, session.idle, session.error, session.created, session.compacted,
 //	                 session.deleted, tool.execute.before, tool.execute.after, todo.updated
-//	session_id, parent_id?, message_id?, cwd, version
+//	session_id, parent_id?, message_id?, transcript_path?, cwd, version
 //	prompt                                     of chat.message
 //	tool_name, tool_input, tool_output, call_id, server?   of the tools
 //	todos [{id, content, status}]              of todo.updated
@@ -22,6 +22,7 @@ func hearOpencode(h *hearing) {
 	h.event = f.text("hook_event_name")
 	h.base = retake.Signal{
 		Session: f.text("session_id"), Turn: f.text("message_id"), Dir: f.text("cwd"), Version: f.text("version"),
+		Transcript: f.text("transcript_path"),
 	}
 	if parent := f.text("parent_id"); parent != "" {
 		h.base.Session, h.base.Subagent = parent, h.base.Session

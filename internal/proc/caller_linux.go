@@ -9,7 +9,7 @@ import (
 )
 
 // inBetween are programs that run another one for somebody and end with it.
-var inBetween = []string{"sh", "bash", "dash", "zsh", "ash", "fish", "ksh", "env", "timeout", "nice", "nohup", "setsid", "sudo", "xargs"}
+var inBetween = []string{"sh", "bash", "dash", "zsh", "ash", "fish", "ksh", "csh", "tcsh", "nu", "pwsh", "env", "timeout", "nice", "nohup", "setsid", "sudo", "xargs"}
 
 const maxAncestors = 16
 

@@ -178,6 +178,12 @@ func TestSafetyPoints(t *testing.T) {
 	if v := whyOf(t, rows, 30); v.Grip == retain.Always {
 		t.Errorf("after a day: %+v", v)
 	}
+	for i := range 12 { // more restores in a day than the last ones
+		rows[1000+10*i].Return = &retake.Return{Course: retake.CourseRestore, Target: id(3), Before: id(int64(995 + 10*i))}
+	}
+	if v := whyOf(t, rows, 995); v.Why != retain.Safety || v.Grip != retain.Always {
+		t.Errorf("what was there before a restore of today: %+v", v)
+	}
 	rows[199].Trigger = retake.TriggerManual
 	if v := whyOf(t, rows, 200); v.Grip == retain.Always {
 		t.Errorf("without the trigger: %+v", v)

@@ -17,8 +17,8 @@ import (
 
 // hearing is what a service knows of the agents in one workspace: the state that
 // session.Next goes on from, and what it asked for and is not done yet. What is
-// written to disk holds nothing that was not done: after a crash the spool tells the
-// rest again.
+// written to disk does not know the signals that are not done: after a crash the spool
+// tells them again.
 type hearing struct {
 	s  *Service
 	id retake.WorkspaceID
@@ -44,45 +44,43 @@ type hearingJob struct {
 }
 
 // hearingOf gives the hearing of a workspace, from disk the first time.
-func (s *Service) hearingOf(id retake.WorkspaceID) (*hearing, error) {
+func (s *Service) hearingOf(id retake.WorkspaceID) *hearing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if h := s.hearings[id]; h != nil {
-		return h, nil
+		return h
 	}
 	h := &hearing{s: s, id: id}
-	if err := h.load(); err != nil {
-		return nil, err
-	}
+	h.load()
 	s.hearings[id] = h
-	return h, nil
+	return h
 }
 
-// hear takes one signal in. The answer is nil when there is nothing more to do.
-func (h *hearing) hear(ws retake.Workspace, sig retake.Signal, habits retake.Habits) (*hearingJob, error) {
+// hear takes one signal in, and asks for what it needs. One that waited comes too late for
+// a moment before something.
+func (h *hearing) hear(ws retake.Workspace, sig retake.Signal, habits retake.Habits, waited bool) *hearingJob {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if i := slices.IndexFunc(h.queue, func(j *hearingJob) bool { return j.sig.ID == sig.ID }); i >= 0 {
+		return h.queue[i]
+	}
 	st, act := session.Next(h.state, sig, below(ws.Root, sig.Dir), habits)
 	j := &hearingJob{ws: ws, sig: sig, act: act, done: make(chan struct{})}
-	if act.Save == nil {
-		h.state = st
-		if len(h.queue) == 0 {
-			_ = h.store() // what is lost by this is context, never a moment
-		}
-		return j, nil
+	if waited && act.Save != nil && (act.Save.Trigger == retake.TriggerPrompt || act.Save.Trigger == retake.TriggerRisk) {
+		j.act.Save, act.Save = nil, nil
 	}
-	if !act.Save.Wait && h.s.p.Signals != "" {
-		if err := spool.Put(h.s.p.Signals, sig); err != nil {
-			return nil, err // the state is as before: it was not heard
-		}
+	if act.Save != nil && !act.Save.Wait && h.s.p.Signals != "" {
+		_ = spool.Put(h.s.p.Signals, sig) // without it only a crash in the next moment would lose it
 	}
-	h.state = st
-	h.queue = append(h.queue, j)
-	if !h.busy {
+	if h.state = st; act.Save != nil {
+		h.queue = append(h.queue, j)
+	}
+	_ = h.store() // what is lost by this is context, never a moment
+	if act.Save != nil && !h.busy {
 		h.busy = true
 		h.s.hears.Go(h.work)
 	}
-	return j, nil
+	return j
 }
 
 // work does what was asked for, in order, until nothing is left.
@@ -134,10 +132,13 @@ func (h *hearing) pending() []retake.Effect {
 
 // settled forgets effects that a moment holds now.
 func (h *hearing) settled(done []retake.Effect) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.state.Effects = slices.DeleteFunc(h.state.Effects, func(e retake.Effect) bool {
-		return slices.ContainsFunc(done, func(d retake.Effect) bool { return d.ID == e.ID })
+	h.speak(func(st *session.State) { st.Effects = unsettled(st.Effects, done) })
+}
+
+// unsettled are the effects that are not among those that are done.
+func unsettled(effects, done []retake.Effect) []retake.Effect {
+	return slices.DeleteFunc(slices.Clone(effects), func(e retake.Effect) bool {
+		return slices.ContainsFunc(done, func(d retake.Effect) bool { return d.ID == e.ID && d.Time.Equal(e.Time) })
 	})
 }
 
@@ -152,72 +153,88 @@ func (h *hearing) tasks() []retake.Task {
 	return []retake.Task{}
 }
 
-// speak changes or reads the state, and writes it when nothing waits.
+// speak changes the state, and writes it.
 func (h *hearing) speak(f func(*session.State)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f(&h.state)
-	if len(h.queue) == 0 {
-		_ = h.store() // context
-	}
+	_ = h.store() // context
+}
+
+// does reports whether a signal was heard and is not done yet.
+func (h *hearing) does(id retake.SignalID) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.ContainsFunc(h.queue, func(j *hearingJob) bool { return j.sig.ID == id })
+}
+
+// works reports whether a session is in a turn here.
+func (h *hearing) works(key string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	x := h.state.Find(key)
+	return x != nil && x.Phase == session.Working
 }
 
 const maxHearing = 16 << 20
 
 func (h *hearing) file() string { return string(h.id) + ".json" }
 
-// load reads the state. One that cannot be read is begun anew: it is context, and
+// load reads the state. Whatever stands in the way, it is begun anew: it is context, and
 // effects are numbered on from what the timeline holds.
-func (h *hearing) load() error {
+func (h *hearing) load() {
 	if h.state = (session.State{V: 1}); h.s.p.Sessions == "" {
-		return nil
+		return
 	}
+	if st, ok := h.read(); ok {
+		h.state = st
+	}
+	recent, last := h.s.recentEffects(h.id, len(h.state.Effects) > 0 || h.state.Counted == 0)
+	h.state.Effects = unsettled(h.state.Effects, recent) // it may have been written before they were
+	h.state.Counted = max(h.state.Counted, last)
+}
+
+func (h *hearing) read() (st session.State, ok bool) {
 	dir, err := h.s.p.FS.OpenRoot(h.s.p.Sessions)
 	if err != nil {
-		return fmt.Errorf("read sessions: %w", err)
+		return st, false
 	}
 	defer dir.Close() //nolint:errcheck // only read
 	f, err := dir.OpenFile(h.file())
-	if err == nil {
-		defer f.Close() //nolint:errcheck // only read
-		var st session.State
-		b, rerr := io.ReadAll(io.LimitReader(f, maxHearing))
-		if rerr == nil && json.Unmarshal(b, &st) == nil {
-			h.state = st
-			return nil
-		}
+	if err != nil {
+		return st, false
 	}
-	h.state.Counted = h.s.lastEffect(h.id)
-	return nil
+	defer f.Close() //nolint:errcheck // only read
+	b, err := io.ReadAll(io.LimitReader(f, maxHearing))
+	return st, err == nil && json.Unmarshal(b, &st) == nil
 }
 
-// lastEffect is the highest number of an effect on a timeline.
-func (s *Service) lastEffect(ws retake.WorkspaceID) int64 {
+// recentEffects are those of the newest moment that has any, with all in the moments
+// after it, and the highest number of one.
+func (s *Service) recentEffects(ws retake.WorkspaceID, look bool) (recent []retake.Effect, last int64) {
 	q := retake.LogQuery{Workspace: ws, Limit: stride}
-	for {
+	for look {
 		page, err := s.p.Catalog.Page(s.life, q)
 		if err != nil {
-			return 0
+			return nil, 0
 		}
 		for _, cp := range page {
-			if last, ok := highest(cp.Effects); ok {
-				return last
-			}
+			recent = append(recent, cp.Effects...)
+			last = max(last, highest(cp.Effects))
 			q.Before = cp.Number
 		}
-		if len(page) < stride {
-			return 0
-		}
+		look = last == 0 && len(page) == stride
 	}
+	return recent, last
 }
 
-func highest(effects []retake.Effect) (last int64, ok bool) {
+func highest(effects []retake.Effect) (last int64) {
 	for _, e := range effects {
 		if n, err := strconv.ParseInt(strings.TrimPrefix(e.ID, "e"), 10, 64); err == nil {
-			last, ok = max(last, n), true
+			last = max(last, n)
 		}
 	}
-	return last, ok
+	return last
 }
 
 // store writes the state. The caller holds mu.
@@ -225,7 +242,11 @@ func (h *hearing) store() error {
 	if h.s.p.Sessions == "" {
 		return nil
 	}
-	b, err := json.Marshal(h.state)
+	st := h.state
+	st.Seen = slices.DeleteFunc(slices.Clone(st.Seen), func(id retake.SignalID) bool {
+		return slices.ContainsFunc(h.queue, func(j *hearingJob) bool { return j.sig.ID == id })
+	})
+	b, err := json.Marshal(st)
 	if err != nil {
 		return fmt.Errorf("write sessions: %w", err)
 	}

@@ -24,29 +24,6 @@ const (
 	maxStateDoc = 64 << 20
 )
 
-// held is what the agent holds at a save: small things as bytes, and the conversation
-// as far as it is kept, by reference.
-func (h *hearing) held(save *session.Save, key string) (map[string][]byte, []retake.Entry) {
-	state := map[string][]byte{}
-	put := func(name string, v any, n int) {
-		if b, err := json.Marshal(v); err == nil && n > 0 { // context: what cannot be written is left out
-			state[name] = append(b, '\n')
-		}
-	}
-	put(tasksFile, save.Tasks, len(save.Tasks))
-	put(callsFile, save.Calls, len(save.Calls))
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	x := h.state.Find(key)
-	if x == nil || len(x.Talk.Segments) == 0 {
-		return state, nil
-	}
-	talk := conversation(x, save.Turn.ID)
-	talk.Missing = "only what was said up to the end of the turn before is kept"
-	put(talkFile, talk, 1)
-	return state, segmentEntries(x.Talk.Segments)
-}
-
 func conversation(x *session.Session, turn string) retake.Conversation {
 	return retake.Conversation{
 		Agent: x.Agent, Version: x.Version, Session: x.ID, Turn: turn, Path: x.Talk.Path,
@@ -142,7 +119,7 @@ func (s *Service) said(ctx context.Context, c retake.Conversation) ([]byte, erro
 		if err != nil {
 			return nil, err
 		}
-		_, err = io.Copy(&all, io.LimitReader(r, maxTalk))
+		_, err = io.Copy(&all, io.LimitReader(r, maxTalk-int64(all.Len())))
 		if err = errors.Join(err, r.Close()); err != nil {
 			return nil, err
 		}

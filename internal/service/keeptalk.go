@@ -46,7 +46,8 @@ func (h *hearing) keepLater(j *hearingJob) {
 	})
 }
 
-// keep reads what was said since the last time, and adds it to the checkpoint.
+// keep reads what was said since the last time, and adds it to the checkpoint. When what
+// was kept is lost, all of it is read.
 func (h *hearing) keep(ctx context.Context, key, path string, j *hearingJob, message string) error {
 	h.mu.Lock()
 	var known session.Talk
@@ -57,36 +58,82 @@ func (h *hearing) keep(ctx context.Context, key, path string, j *hearingJob, mes
 	if known.Path != path {
 		known = session.Talk{Path: path}
 	}
-	fresh, known, whole, err := h.s.listen(ctx, j.sig.Agent, known, message)
+	whole := h.s.listen(ctx, j.sig.Agent, path, message)
+	err := h.keepFrom(ctx, key, j, known, whole)
+	if errors.Is(err, errTalkLost) {
+		err = h.keepFrom(ctx, key, j, session.Talk{Path: path}, whole)
+	}
+	return err
+}
+
+var errTalkLost = errors.New("what was said before is not kept any more")
+
+func (h *hearing) keepFrom(ctx context.Context, key string, j *hearingJob, known session.Talk, whole bool) error {
+	fresh, known, err := h.s.newWords(known)
 	if err != nil || len(fresh) == 0 && len(known.Segments) == 0 {
 		return err
 	}
-	return h.s.attach(ctx, h, key, j, known, fresh, whole)
+	doc := retake.Conversation{Complete: whole, Secrets: secret.Find(fresh)}
+	if !whole {
+		doc.Missing = "its last words were not there after " + talkWait.String()
+	}
+	if j.sig.Kind != retake.SignalTurnEnd {
+		doc.Complete, doc.Missing = false, "it was in the middle of a turn"
+	}
+	return h.s.attach(ctx, h, key, j, known, fresh, doc)
 }
 
-// listen reads a transcript until the last words are there, or for as long as is worth
-// waiting. When the file is not what was kept any more, all of it is read.
-func (s *Service) listen(ctx context.Context, agent string, known session.Talk, message string) (fresh []byte, _ session.Talk, whole bool, err error) {
+// listen looks until the last words are in a transcript, or for as long as is worth
+// waiting.
+func (s *Service) listen(ctx context.Context, agent, path, message string) bool {
 	deadline := time.NewTimer(talkWait)
 	defer deadline.Stop()
 	for {
-		fresh, known, err = s.newWords(known)
-		if err == nil && talk.Ends(agent, tailOf(fresh), message) {
-			return fresh, known, true, nil
+		if tail, err := s.lastWords(path); err == nil && talk.Ends(agent, tail, message) {
+			return true
 		}
 		select {
 		case <-ctx.Done():
-			return fresh, known, false, ctx.Err()
+			return false
 		case <-deadline.C:
-			return fresh, known, false, err
+			return false
 		case <-time.After(talkStep):
 		}
 	}
 }
 
-const endTail = 1 << 20 // of a transcript, for its last words
+// lastWords are the end of a transcript, beginning with a whole line.
+func (s *Service) lastWords(path string) ([]byte, error) {
+	dir, err := s.p.FS.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close() //nolint:errcheck // only read
+	f, err := dir.OpenFile(filepath.Base(path))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	i, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	from := max(0, i.Size-endTail)
+	b := make([]byte, min(i.Size-from, endTail))
+	n, err := f.ReadAt(b, from)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if b = b[:n]; from > 0 {
+		b = b[bytes.IndexByte(b, '\n')+1:]
+	}
+	return b, nil
+}
 
-func tailOf(b []byte) []byte { return b[max(0, len(b)-endTail):] }
+const (
+	endTail = 1 << 20  // of a transcript, for its last words
+	maxTurn = 16 << 20 // of what is said in one turn
+)
 
 // newWords are the whole lines after what is kept. Everything about the file is
 // hostile: it may be any file, and somebody may write it anew.
@@ -108,8 +155,8 @@ func (s *Service) newWords(known session.Talk) ([]byte, session.Talk, error) {
 	if !goesOn(f, i.Size, known) {
 		known = session.Talk{Path: known.Path}
 	}
-	if i.Size-known.Bytes > maxTalk {
-		return nil, known, fmt.Errorf("read conversation: %d bytes are too many", i.Size)
+	if i.Size-known.Bytes > maxTurn {
+		return nil, known, fmt.Errorf("read conversation: %d bytes in one turn are too many", i.Size-known.Bytes)
 	}
 	b := make([]byte, i.Size-known.Bytes)
 	n, err := f.ReadAt(b, known.Bytes)
@@ -138,10 +185,14 @@ func goesOn(f io.ReaderAt, size int64, known session.Talk) bool {
 	return (err == nil || errors.Is(err, io.EOF)) && bytes.Equal(tail, known.Tail)
 }
 
-// attach stores new words and writes all of the conversation's parts to the checkpoint.
-func (s *Service) attach(ctx context.Context, h *hearing, key string, j *hearingJob, known session.Talk, fresh []byte, whole bool) error {
+// attach stores new words and makes the checkpoint reach all of the conversation. What is
+// known of the session changes only when that is durable.
+func (s *Service) attach(ctx context.Context, h *hearing, key string, j *hearingJob, known session.Talk, fresh []byte, doc retake.Conversation) error {
 	st, err := s.store(ctx)
 	if err != nil {
+		return err
+	}
+	if free, floor, err := s.room(); err != nil || free < floor {
 		return err
 	}
 	l := s.liveOf(h.id)
@@ -154,6 +205,12 @@ func (s *Service) attach(ctx context.Context, h *hearing, key string, j *hearing
 		return err
 	}
 	defer w.Close() //nolint:errcheck // its upkeep is tried again
+	if err := s.follow(ctx, st, w.Head()); err != nil {
+		return err
+	}
+	if len(known.Segments) > 0 && !s.onTimeline(ctx, h.id, known.Number) {
+		return errTalkLost
+	}
 	if len(fresh) > 0 {
 		id, n, err := w.WriteFile(ctx, talkDir, bytes.NewReader(fresh))
 		if err != nil {
@@ -163,22 +220,17 @@ func (s *Service) attach(ctx context.Context, h *hearing, key string, j *hearing
 		known.Bytes += n
 		known.Tail = bytes.Clone(fresh[max(0, len(fresh)-talkTail):])
 	}
-	var doc retake.Conversation
-	h.speak(func(state *session.State) {
-		if x := state.Find(key); x != nil {
-			x.Talk = known
-			doc = conversation(x, j.act.Save.Turn.ID)
-		}
-	})
-	if doc.Complete = whole; !whole {
-		doc.Missing = "its last words were not there after " + talkWait.String()
-	}
-	if j.sig.Kind != retake.SignalTurnEnd {
-		doc.Complete, doc.Missing = false, "it was in the middle of a turn"
-	}
-	doc.Secrets = secret.Find(fresh)
+	t := j.act.Save.Turn
+	doc.Agent, doc.Version, doc.Session, doc.Turn = t.Agent, t.Version, t.Session, t.ID
+	doc.Path, doc.Bytes, doc.Segments = known.Path, known.Bytes, known.Segments
 	if err := writeTalk(ctx, w, j.checkpoint.Number, doc); err != nil {
 		return err
 	}
+	known.Number = j.checkpoint.Number
+	h.speak(func(state *session.State) {
+		if x := state.Find(key); x != nil {
+			x.Talk = known
+		}
+	})
 	return s.followed(ctx, w.Head())
 }

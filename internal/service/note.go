@@ -14,8 +14,8 @@ import (
 // rewindNote tells what a restore did.
 func rewindNote(p *retake.Plan, words string, tasks []retake.Task) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Retake: the files of this workspace were changed outside this conversation (%s). ", words)
-	fmt.Fprintf(&b, "%d files were deleted, %d written, %d merged. ", len(p.Deletes), len(p.Writes), len(p.Merges))
+	fmt.Fprintf(&b, "Retake: the files of this workspace were changed outside this conversation: %q. ", words)
+	fmt.Fprintf(&b, "%d files were deleted, %d written, %d merged. ", noted(p.Deletes), noted(p.Writes), len(p.Merges))
 	if t := p.Target; t != nil && p.Course == retake.CourseRestore {
 		fmt.Fprintf(&b, "They are now as they were at moment %d; what later turns did is not in the files. ", t.Number)
 	}
@@ -23,6 +23,16 @@ func rewindNote(p *retake.Plan, words string, tasks []retake.Task) string {
 	b.WriteString(effectsNote(p.Effects))
 	b.WriteString(tasksNote(tasks))
 	return strings.TrimSpace(b.String())
+}
+
+// noted counts the files among steps.
+func noted(steps []retake.Step) (n int) {
+	for _, s := range steps {
+		if s.Then != nil && s.Then.Kind != retake.KindDir || s.Then == nil && s.Now != nil && s.Now.Kind != retake.KindDir {
+			n++
+		}
+	}
+	return n
 }
 
 // resumeNote tells a forked conversation where it stands.

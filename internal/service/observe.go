@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,31 +19,74 @@ import (
 // order of the signals: at once when the agent waits for it, else after the answer,
 // and then the signal is in the spool first.
 func (s *Service) Observe(ctx context.Context, sig retake.Signal) (retake.Reaction, error) {
+	select { // what waits was told before
+	case <-s.caughtUp:
+	case <-ctx.Done():
+		return retake.Reaction{}, ctx.Err()
+	}
+	if s.p.Sole {
+		s.hearOlder(sig)
+	}
+	return s.observe(ctx, sig, false)
+}
+
+// observe hears one signal, which may have waited.
+func (s *Service) observe(ctx context.Context, sig retake.Signal, waited bool) (retake.Reaction, error) {
 	if err := makesSignal(&sig); err != nil {
 		return retake.Reaction{}, err
 	}
-	ws, err := s.Locate(ctx, sig.Dir)
-	if retake.IsKind(err, retake.NotFound) {
-		return retake.Reaction{}, nil
-	}
-	if err != nil {
+	ws, known, err := s.heardFrom(ctx, sig)
+	if err != nil || !known {
 		return retake.Reaction{}, err
 	}
 	habits := s.habits(ws.ID)
 	if habits.Paused {
 		return retake.Reaction{Workspace: ws.ID}, nil
 	}
-	h, err := s.hearingOf(ws.ID)
-	if err != nil {
-		return retake.Reaction{}, fault("the signal was not heard", unchanged, err)
-	}
+	h := s.hearingOf(ws.ID)
 	if sig.Kind == retake.SignalPrompt || sig.Kind == retake.SignalSessionStart {
 		h.bury(ws, habits)
 	}
-	j, err := h.hear(ws, sig, habits)
-	if err != nil || j == nil {
-		return retake.Reaction{Workspace: ws.ID}, fault("the signal was not heard", unchanged, err)
+	out, err := s.react(ctx, h.hear(ws, sig, habits, waited))
+	if err != nil && out.Note != "" { // nobody hears it
+		h.speak(func(st *session.State) { st.Untell(sig.Agent+" "+sig.Session, sig.ID) })
 	}
+	return out, err
+}
+
+// heardFrom finds the workspace of a signal: where the session works, wherever it went
+// since, else by its directory. A copy that nobody decided about is not protected.
+func (s *Service) heardFrom(ctx context.Context, sig retake.Signal) (retake.Workspace, bool, error) {
+	if sig.Kind != retake.SignalPrompt && sig.Kind != retake.SignalSessionStart {
+		if h := s.working(sig.Agent + " " + sig.Session); h != nil {
+			if ws, err := s.row(ctx, h.id); err == nil && ws.Ended == nil {
+				return ws, true, nil
+			}
+		}
+	}
+	ws, err := s.Locate(ctx, sig.Dir)
+	if retake.IsKind(err, retake.NotFound) || retake.IsKind(err, retake.Exists) {
+		return ws, false, nil
+	}
+	return ws, err == nil, err
+}
+
+// working is the hearing in which a session is in a turn.
+func (s *Service) working(key string) *hearing {
+	s.mu.Lock()
+	all := slices.Collect(maps.Values(s.hearings))
+	s.mu.Unlock()
+	for _, h := range all {
+		if h.works(key) {
+			return h
+		}
+	}
+	return nil
+}
+
+// react waits for what a signal asked for, when the agent does.
+func (s *Service) react(ctx context.Context, j *hearingJob) (retake.Reaction, error) {
+	ws := j.ws
 	out := retake.Reaction{Workspace: ws.ID, Effects: j.act.Effects, Note: j.act.Note}
 	if j.act.Save == nil {
 		return out, nil
@@ -145,19 +189,20 @@ func (s *Service) perform(ctx context.Context, h *hearing, j *hearingJob) error 
 	if turn.Late = s.late(j.sig); turn.Late > 0 && save.Wait {
 		req.IfChanged = true // it is not before what it was meant to be before
 	}
-	state, held := h.held(save, j.act.Session)
+	a := h.asks(save, j.act.Session)
+	a.say = func(cp *retake.Checkpoint) { cp.Turn = &turn }
 	l := s.liveOf(ws.ID)
 	l.lock()
 	defer l.mu.Unlock()
 	l.used = s.p.Clock.Now()
 	l.saving.Store(true)
 	defer l.saving.Store(false)
-	res, err := s.saveFor(ctx, l, ws, root, req, asking{
-		say:   func(cp *retake.Checkpoint) { cp.Turn = &turn },
-		state: state, held: held,
-	})
+	res, err := s.saveFor(ctx, l, ws, root, req, a)
 	if err != nil {
 		return err
+	}
+	if res.Recorded {
+		h.reached(j.act.Session, a.talk, res.Checkpoint.Number)
 	}
 	cp := res.Checkpoint
 	j.checkpoint, j.recorded, j.warnings = &cp, res.Recorded, res.Warnings
@@ -214,22 +259,14 @@ func (s *Service) effectsAfter(ctx context.Context, ws retake.WorkspaceID, after
 	if upTo > 0 {
 		return out, nil
 	}
-	h, err := s.hearingOf(ws)
-	if err != nil {
-		return nil, err
-	}
-	return append(out, h.pending()...), nil
+	return append(out, s.hearingOf(ws).pending()...), nil
 }
 
 // crossed are the effects that a journey leaves behind it: no plan takes them back.
 func (s *Service) crossed(ctx context.Context, ws retake.WorkspaceID, j journey) ([]retake.Effect, error) {
 	switch {
 	case j.loose:
-		h, err := s.hearingOf(ws)
-		if err != nil {
-			return nil, err
-		}
-		return h.pending(), nil
+		return s.hearingOf(ws).pending(), nil
 	case j.target == nil:
 		return []retake.Effect{}, nil
 	case j.req.Course == retake.CourseRestore:
@@ -249,11 +286,7 @@ func (s *Service) Tasks(ctx context.Context, ws retake.WorkspaceID) ([]retake.Ta
 	if _, err := s.row(ctx, ws); err != nil {
 		return nil, fault("no such workspace", unchanged, err)
 	}
-	h, err := s.hearingOf(ws)
-	if err != nil {
-		return nil, fault("the tasks cannot be read", unchanged, err)
-	}
-	return h.tasks(), nil
+	return s.hearingOf(ws).tasks(), nil
 }
 
 // byHand is the agent and the session of what no hook told.
@@ -270,12 +303,11 @@ func (s *Service) SetTasks(ctx context.Context, id retake.WorkspaceID, tasks []r
 			return retake.Reaction{}, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("the task %.40q is %.40q", t.Title, t.Status), Safe: unchanged, Hint: "it is pending, in-progress, completed, failed or skipped"}
 		}
 	}
-	h, err := s.hearingOf(id)
-	if err != nil {
-		return retake.Reaction{}, fault("the tasks were not kept", unchanged, err)
+	if s.habits(id).Paused {
+		return retake.Reaction{}, &retake.Error{Kind: retake.Denied, What: "this workspace is paused", Safe: unchanged, Hint: "go on: retake unpause"}
 	}
 	sig := retake.Signal{ID: spool.NewID(), Kind: retake.SignalTasks, Time: s.p.Clock.Now(), Agent: byHand, Session: byHand, Dir: ws.Root, Tasks: tasks}
-	h.speak(func(st *session.State) {
+	s.hearingOf(id).speak(func(st *session.State) {
 		if x := st.Newest(); x != nil {
 			sig.Agent, sig.Session = x.Agent, x.ID
 		}

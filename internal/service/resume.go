@@ -47,11 +47,12 @@ func (s *Service) Resume(ctx context.Context, req retake.ResumeRequest) (retake.
 	}
 	out.Agent, out.Session = cp.Turn.Agent, cp.Turn.Session
 	out.Note = resumeNote(out)
-	err = s.branch(ctx, req, state, &out)
+	err = s.branch(ctx, ws, req, state, &out)
 	return out, fault("the conversation cannot go on", unchanged, err)
 }
 
-// lastSaid is the moment that is named, or the newest one of an agent before it.
+// lastSaid is the moment that is named, or the newest one of an agent before it whose
+// work is in the files: not what was taken back, and not what a restore left behind.
 func (s *Service) lastSaid(ctx context.Context, ws retake.Workspace, ref string) (retake.Checkpoint, error) {
 	if ref == "" {
 		ref = "latest"
@@ -61,36 +62,47 @@ func (s *Service) lastSaid(ctx context.Context, ws retake.Workspace, ref string)
 		return cp, err
 	}
 	named := cp.Number
-	for n := 0; ; n++ {
-		if cp = s.wentTo(ctx, cp); spoke(cp) {
-			return cp, nil
-		}
-		page, err := s.p.Catalog.Page(ctx, retake.LogQuery{Workspace: ws.ID, Before: cp.Number, Limit: 1})
-		if err != nil {
+	for range maxHops {
+		found, to, err := s.saidBefore(ctx, ws.ID, cp.Number)
+		switch {
+		case err != nil:
 			return cp, fault("the timeline cannot be read", unchanged, err)
-		}
-		if len(page) == 0 || n > maxSteps {
+		case found != nil:
+			return *found, nil
+		case to == nil:
 			return cp, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("no agent worked here up to moment %d", named), Safe: unchanged, Hint: "hooks for agents: retake agents install"}
 		}
-		cp = page[0]
-		if undone, err := s.wasUndone(ctx, ws.ID, cp, named); err == nil && undone {
-			cp.Turn = nil // it was taken back: the conversation goes on before it
-		}
+		cp = *to
 	}
+	return cp, &retake.Error{Kind: retake.Limit, What: "too many restores lead to one another", Safe: unchanged}
 }
 
-const maxSteps = 1000
+const maxHops = 100
 
-// wentTo is the moment that a restore went to: the files are as they were there.
-func (s *Service) wentTo(ctx context.Context, cp retake.Checkpoint) retake.Checkpoint {
-	if cp.Return == nil || cp.Return.Course != retake.CourseRestore || len(cp.Return.Paths) > 0 {
-		return cp
-	}
-	there, err := s.p.Catalog.Checkpoint(ctx, cp.Return.Target)
-	if err != nil {
-		return cp // it was forgotten: what came before the restore is the next best
-	}
-	return there
+// saidBefore goes back from a number: to a moment that an agent's work led to, or to a
+// restore that says where to go on.
+func (s *Service) saidBefore(ctx context.Context, ws retake.WorkspaceID, from int64) (found, to *retake.Checkpoint, err error) {
+	w := &walkBack{s: s, undone: map[retake.CheckpointID]bool{}, half: map[int64]retake.CheckpointID{}}
+	gone := false // the turn of the one that was looked at before was taken back
+	err = s.backwards(ctx, ws, func(c, _ retake.Checkpoint) (bool, error) {
+		if c.Number > from {
+			return true, nil
+		}
+		w.note(c)
+		gone = w.undone[c.ID] || gone && w.newer != nil && sameTurn(c, *w.newer)
+		switch {
+		case gone:
+		case c.Return != nil && c.Return.Course == retake.CourseRestore && len(c.Return.Paths) == 0:
+			there, err := s.p.Catalog.Checkpoint(ctx, c.Return.Target)
+			if err == nil { // else it was forgotten: what came before the restore is the next best
+				to = &there
+			}
+		case spoke(c):
+			found = &c
+		}
+		return found == nil && to == nil, nil
+	})
+	return found, to, err
 }
 
 // spoke reports whether an agent's work led to a moment.
@@ -98,25 +110,8 @@ func spoke(cp retake.Checkpoint) bool {
 	return cp.Turn != nil && cp.Turn.Session != "" && cp.Turn.Agent != byHand && cp.Trigger != retake.TriggerPrompt
 }
 
-// wasUndone reports whether a turn was taken back between it and a later moment.
-func (s *Service) wasUndone(ctx context.Context, ws retake.WorkspaceID, cp retake.Checkpoint, upTo int64) (bool, error) {
-	if cp.Turn == nil {
-		return false, nil
-	}
-	w := &walkBack{s: s, undone: map[retake.CheckpointID]bool{}, half: map[int64]retake.CheckpointID{}}
-	out := false
-	err := s.backwards(ctx, ws, func(c, _ retake.Checkpoint) (bool, error) {
-		if c.Number <= upTo {
-			w.note(c)
-			out = out || w.undone[c.ID] && (c.ID == cp.ID || c.Turn != nil && c.Turn.ID == cp.Turn.ID && c.Turn.Session == cp.Turn.Session)
-		}
-		return c.Number > cp.Number, nil
-	})
-	return out, err
-}
-
 // branch makes the fork of a conversation and the command that goes on with it.
-func (s *Service) branch(ctx context.Context, req retake.ResumeRequest, state retake.State, out *retake.Resumption) error {
+func (s *Service) branch(ctx context.Context, ws retake.Workspace, req retake.ResumeRequest, state retake.State, out *retake.Resumption) error {
 	c := state.Conversation
 	if c == nil {
 		c = &retake.Conversation{Agent: out.Agent, Session: out.Session}
@@ -145,6 +140,10 @@ func (s *Service) branch(ctx context.Context, req retake.ResumeRequest, state re
 		return nil
 	}
 	for _, f := range b.Files {
+		if within(ws.Root, f.Path) || within(s.p.Data, f.Path) {
+			out.Command, out.Exact, out.Why = []string{}, false, "its transcript lies where agents keep none"
+			return nil
+		}
 		if err := writeNew(f.Path, f.Data); err != nil {
 			return fmt.Errorf("write conversation: %w", err)
 		}
@@ -159,6 +158,11 @@ func agentTurn(id string) string {
 		return ""
 	}
 	return id
+}
+
+// within reports whether a path is a directory, or lies below it.
+func within(dir, path string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
 // writeNew makes a file that was not there, and directories for it.
@@ -186,16 +190,11 @@ func (s *Service) expect(req retake.ResumeRequest, r retake.Resumption) {
 			ws = other.ID
 		}
 	}
-	h, err := s.hearingOf(ws)
-	if err != nil {
-		return // context
-	}
 	now := s.p.Clock.Now()
-	h.speak(func(st *session.State) {
+	s.hearingOf(ws).speak(func(st *session.State) {
 		x := st.Find(r.Agent + " " + r.Session)
 		if x == nil {
-			st.Sessions = append(st.Sessions, session.Session{Agent: r.Agent, ID: r.Session, Phase: session.Away, Since: now, Last: now, Tasks: r.Tasks})
-			x = st.Newest()
+			x = st.Add(session.Session{Agent: r.Agent, ID: r.Session, Phase: session.Away, Since: now, Last: now, Tasks: r.Tasks})
 		}
 		x.Note = r.Note
 	})

@@ -197,16 +197,7 @@ func (s *Service) stillLoose(ctx context.Context, l *live, head store.Head, piec
 	if err != nil {
 		return nil, err
 	}
-	now := s.p.Clock.Now()
-	shown := retake.CheckpointID("")
-	if l.shown != nil && l.shown.Target != nil && now.Sub(l.shownAt) < shownKept {
-		shown = l.shown.Target.ID
-	}
-	for i, r := range rows {
-		rows[i].Held = r.Held || r.ID == shown
-		rows[i].Base = r.Base || how.bases[r.ID]
-		rows[i].Pinned = r.Pinned || slices.ContainsFunc(head.Pins, func(p retake.Pin) bool { return p.Checkpoint == r.ID })
-	}
+	s.hold(rows, l, head, how)
 	loose := map[retake.CheckpointID]bool{}
 	for _, v := range s.judge(id, rows) {
 		loose[v.ID] = v.Grip <= min(how.need, retain.Firm)
@@ -214,8 +205,22 @@ func (s *Service) stillLoose(ctx context.Context, l *live, head store.Head, piec
 	var stones []retake.Tombstone
 	for _, d := range piece {
 		if loose[d.ID] {
-			stones = append(stones, retake.Tombstone{Number: d.Number, ID: d.ID, Parent: d.Parent, Time: d.Time, At: now})
+			stones = append(stones, retake.Tombstone{Number: d.Number, ID: d.ID, Parent: d.Parent, Time: d.Time, At: s.p.Clock.Now()})
 		}
 	}
 	return stones, nil
+}
+
+// hold adds what only he knows who has the line and the workspace: the pins of the
+// store, the plan that was shown, what forks grew from by the store's word.
+func (s *Service) hold(rows []retain.Row, l *live, head store.Head, how dropping) {
+	shown := retake.CheckpointID("")
+	if l.shown != nil && l.shown.Target != nil && s.p.Clock.Now().Sub(l.shownAt) < shownKept {
+		shown = l.shown.Target.ID
+	}
+	for i, r := range rows {
+		rows[i].Held = r.Held || r.ID == shown
+		rows[i].Base = r.Base || how.bases[r.ID]
+		rows[i].Pinned = r.Pinned || slices.ContainsFunc(head.Pins, func(p retake.Pin) bool { return p.Checkpoint == r.ID })
+	}
 }

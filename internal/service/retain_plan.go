@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -34,8 +35,8 @@ func (s *Service) spacePlan(ctx context.Context) (retake.SpacePlan, error) {
 	for _, l := range lines {
 		out.Workspaces = append(out.Workspaces, s.spaceOf(l))
 	}
-	for id, why := range closed {
-		out.Workspaces = append(out.Workspaces, retake.WorkspaceSpace{Workspace: id, Days: make([]int64, spaceDays), Within: s.within(id), Kept: []retake.KeptFor{}, Closed: why})
+	for _, id := range slices.Sorted(maps.Keys(closed)) {
+		out.Workspaces = append(out.Workspaces, retake.WorkspaceSpace{Workspace: id, Days: make([]int64, spaceDays), Within: s.within(id), Kept: []retake.KeptFor{}, Closed: closed[id]})
 	}
 	if out.Garbage, _, err = s.garbage(ctx); err != nil {
 		return out, err

@@ -18,7 +18,7 @@ const (
 	dropLeast  = 8                      // of a step, when room is short
 	dropTime   = 700 * time.Millisecond // for all pieces of a step
 	dropWait   = 300 * time.Millisecond // for who is at work, when room is short
-	sweepTime  = 700 * time.Millisecond // beside a save that waits
+	sweepTime  = 500 * time.Millisecond // beside a save that waits
 	sweepWait  = 300 * time.Millisecond // for a writer to finish
 	sweepRoom  = 16 << 20               // that is copied at once
 	ageStep    = time.Hour              // between two looks at what is too old
@@ -163,18 +163,14 @@ func (s *Service) atWork() bool {
 
 // sweepStep sweeps beside saves, and reports whether it left something.
 func (s *Service) sweepStep(ctx context.Context, st store.Store, urgent bool) (rest bool, err error) {
-	var over <-chan time.Time
+	var limit context.Context
 	stop := func() bool {
-		if over == nil {
-			over = time.After(sweepTime)
+		if limit == nil { // what must be done is done, and pieces begin
+			var end context.CancelFunc
+			limit, end = context.WithTimeout(ctx, sweepTime)
+			context.AfterFunc(limit, end)
 		}
-		late := false
-		select {
-		case <-over:
-			late = true
-		default:
-		}
-		rest = s.atWork() && (late || !urgent)
+		rest = s.atWork() && (!urgent || limit.Err() != nil)
 		return rest
 	}
 	_, err = s.sweepNoted(ctx, st, store.SweepOptions{Room: sweepRoom, Wait: sweepWait, Stop: stop}, &rest)

@@ -61,7 +61,7 @@ type asking struct {
 	exact bool                     // with IfChanged: also times and owners count
 	say   func(*retake.Checkpoint) // says more of the checkpoint before it is sealed
 	state map[string][]byte        // what the agent holds
-	held  []retake.Entry           // the parts of its conversation, which are stored already
+	talk  *keptTalk                // its conversation, as far as that is stored already
 }
 
 func (s *Service) saveAs(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest, a asking) (res retake.SaveResult, err error) {
@@ -274,20 +274,6 @@ func (t *taking) checkpoint(res *capture.Result, req retake.SaveRequest) (retake
 	}
 	t.s.attribute(&cp)
 	return cp, nil
-}
-
-// references writes the directory of a conversation's parts. It is context: without it
-// the moment is as whole.
-func (t *taking) references(ctx context.Context) []retake.Entry {
-	if len(t.held) == 0 {
-		return nil
-	}
-	dir, err := talkEntry(ctx, t.w, t.held)
-	if err != nil {
-		t.warn = append(t.warn, retake.Warning{Code: "state", Text: "the conversation is not kept with this moment: " + err.Error()})
-		return nil
-	}
-	return []retake.Entry{dir}
 }
 
 // note writes what follows from a seal: the row, how far the catalog follows, the

@@ -63,6 +63,8 @@ type Service struct {
 
 	hearings map[retake.WorkspaceID]*hearing // guarded by mu
 	hears    sync.WaitGroup                  // what signals asked for and is under way
+	caughtUp chan struct{}                   // closed when what waited for this service was heard
+	older    sync.Mutex                      // held by who hears what waits
 	life     context.Context                 // ends what waits for an agent when the service closes
 	die      context.CancelFunc
 
@@ -77,20 +79,25 @@ var _ retake.Service = (*Service)(nil)
 func New(p Parts) *Service {
 	s := &Service{p: p, lives: map[retake.WorkspaceID]*live{}, hearings: map[retake.WorkspaceID]*hearing{}}
 	s.life, s.die = context.WithCancel(context.Background())
-	if p.Sole {
-		s.care = newCare(s)
-		s.hears.Go(s.hearWaiting)
+	s.caughtUp = make(chan struct{})
+	if !p.Sole {
+		close(s.caughtUp)
+		return s
 	}
+	s.care = newCare(s)
+	s.hears.Go(func() {
+		defer close(s.caughtUp)
+		s.hearWaiting()
+	})
 	return s
 }
 
 // Close ends the work in the background, then closes store and catalog.
 func (s *Service) Close() error {
-	s.die()
-	s.hears.Wait()
 	if s.care != nil {
 		s.care.stop()
 	}
+	s.finish()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.lives {
@@ -105,6 +112,25 @@ func (s *Service) Close() error {
 	}
 	return errors.Join(err, s.p.Catalog.Close())
 }
+
+// finish lets what signals asked for come to its end, but does not wait for agents.
+func (s *Service) finish() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.hears.Wait()
+	}()
+	select {
+	case <-done:
+	case <-time.After(lastWait):
+		s.die()
+		<-done
+	}
+	s.die()
+}
+
+// lastWait is a little more than the last words of an agent may take.
+const lastWait = talkWait + time.Second
 
 // store opens the store on first need: reading the timeline never pays for it.
 func (s *Service) store(ctx context.Context) (store.Store, error) {

@@ -16,14 +16,11 @@ import (
 // attribute says of a checkpoint what is known of the agents: the effects since the one
 // before, and the turn that was going on, whoever asked for it.
 func (s *Service) attribute(cp *retake.Checkpoint) {
-	h, err := s.hearingOf(cp.Workspace)
-	if err != nil {
-		return // context
-	}
+	h := s.hearingOf(cp.Workspace)
 	if cp.Effects = h.pending(); len(cp.Effects) == 0 {
 		cp.Effects = nil
 	}
-	if cp.Turn == nil && cp.Trigger == retake.TriggerManual {
+	if cp.Turn == nil && (cp.Trigger == retake.TriggerManual || cp.Trigger == retake.TriggerComplete) {
 		cp.Turn = h.going(cp.Time)
 	}
 }
@@ -33,9 +30,7 @@ func (s *Service) told(cp retake.Checkpoint) {
 	if len(cp.Effects) == 0 {
 		return
 	}
-	if h, err := s.hearingOf(cp.Workspace); err == nil {
-		h.settled(cp.Effects)
-	}
+	s.hearingOf(cp.Workspace).settled(cp.Effects)
 }
 
 // going is the turn that goes on at a time, if there is one.
@@ -61,7 +56,7 @@ func inTurn(cp retake.Checkpoint) bool {
 		return false
 	}
 	switch cp.Trigger {
-	case retake.TriggerRisk, retake.TriggerTask, retake.TriggerCall, retake.TriggerTurn, retake.TriggerManual, retake.TriggerComplete:
+	case retake.TriggerRisk, retake.TriggerTask, retake.TriggerCall, retake.TriggerTurn, retake.TriggerManual, retake.TriggerComplete, retake.TriggerSession:
 		return true
 	default:
 		return false
@@ -71,33 +66,59 @@ func inTurn(cp retake.Checkpoint) bool {
 // hearWaiting hears what waits in the spool: signals that came while nobody listened,
 // and those that were not done when the service ended.
 func (s *Service) hearWaiting() {
-	waiting, err := spool.List(s.p.Signals)
-	if err != nil {
-		return // the next start looks again
-	}
-	for _, w := range waiting {
-		if s.life.Err() != nil {
-			return
-		}
-		s.hearAgain(w.Signal)
-	}
+	spool.Tidy(s.p.Signals, s.p.Clock.Now().Add(-time.Hour))
+	_ = spool.Each(s.p.Signals, func(sig retake.Signal) bool { // the next start looks again
+		s.hearAgain(sig)
+		return s.life.Err() == nil
+	})
 }
 
-// hearAgain hears one that waited. What cannot be done now waits on.
+// hearOlder hears what waits and was told before a signal: order is what tells a turn's
+// end from the next one's.
+func (s *Service) hearOlder(sig retake.Signal) {
+	if s.p.Signals == "" || spool.Count(s.p.Signals) == 0 {
+		return
+	}
+	s.older.Lock()
+	defer s.older.Unlock()
+	_ = spool.Each(s.p.Signals, func(waits retake.Signal) bool { // the next one looks again
+		if waits.Time.After(sig.Time) || waits.ID == sig.ID {
+			return false
+		}
+		if !s.underWay(waits) {
+			s.hearAgain(waits)
+		}
+		return s.life.Err() == nil
+	})
+}
+
+// underWay reports whether a signal was heard and is being done.
+func (s *Service) underWay(sig retake.Signal) bool {
+	s.mu.Lock()
+	all := slices.Collect(maps.Values(s.hearings))
+	s.mu.Unlock()
+	return slices.ContainsFunc(all, func(h *hearing) bool { return h.does(sig.ID) })
+}
+
+// tooOld is when a signal is worth nothing any more.
+const tooOld = 7 * 24 * time.Hour
+
+// hearAgain hears one that waited. What cannot be done now waits on; what never can be,
+// because there is no such workspace, goes.
 func (s *Service) hearAgain(sig retake.Signal) {
-	r, err := s.Observe(s.life, sig)
-	if err == nil && !r.Later || retake.IsKind(err, retake.Invalid) {
+	r, err := s.observe(s.life, sig, true)
+	done := err == nil && !r.Later
+	for _, never := range []retake.ErrorKind{retake.Invalid, retake.Exists, retake.NotFound, retake.Moved} {
+		done = done || retake.IsKind(err, never)
+	}
+	if done || s.p.Clock.Now().Sub(sig.Time) > tooOld && s.life.Err() == nil {
 		_ = spool.Drop(s.p.Signals, sig) // again, it is heard and changes nothing
 	}
 }
 
 // rewound makes every agent that knows the files hear what became of them.
 func (s *Service) rewound(ws retake.WorkspaceID, w session.Rewind) {
-	h, err := s.hearingOf(ws)
-	if err != nil {
-		return // context
-	}
-	h.speak(func(st *session.State) { st.Rewind = &w })
+	s.hearingOf(ws).speak(func(st *session.State) { st.Rewound(w) })
 }
 
 // bury ends the turns of agents that died in them: each becomes a moment before anything
@@ -108,11 +129,11 @@ func (h *hearing) bury(ws retake.Workspace, habits retake.Habits) []*hearingJob 
 	h.mu.Unlock()
 	var out []*hearingJob
 	for _, x := range gone {
-		j, err := h.hear(ws, retake.Signal{
+		j := h.hear(ws, retake.Signal{
 			ID: spool.NewID(), Kind: retake.SignalSessionEnd, Time: h.s.p.Clock.Now(), Agent: x.Agent, Session: x.ID,
 			Dir: filepath.Join(ws.Root, filepath.FromSlash(x.Dir)), Failed: "the agent is gone",
-		}, habits)
-		if err == nil && j.act.Save != nil { // else the next one tries
+		}, habits, false)
+		if j.act.Save != nil {
 			out = append(out, j)
 		}
 	}
@@ -122,9 +143,9 @@ func (h *hearing) bury(ws retake.Workspace, habits retake.Habits) []*hearingJob 
 // settle lets what was told become what is known: turns of agents that died, and
 // conversations that are being kept.
 func (s *Service) settle(ctx context.Context, ws retake.Workspace) {
-	h, err := s.hearingOf(ws.ID)
-	if err != nil || s.habits(ws.ID).Paused {
-		return // context
+	h := s.hearingOf(ws.ID)
+	if s.habits(ws.ID).Paused {
+		return
 	}
 	for _, j := range h.bury(ws, s.habits(ws.ID)) {
 		select {

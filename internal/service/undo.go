@@ -102,7 +102,7 @@ func (s *Service) beforeItem(ctx context.Context, item retake.Checkpoint) (retak
 			return retake.Checkpoint{}, err
 		case len(older) == 0:
 			return retake.Checkpoint{}, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("there is nothing before moment %d", item.Number), Safe: unchanged, Hint: goElse}
-		case older[0].Number != at.Number-1:
+		case older[0].Number != at.Number-1 && !sameTurn(older[0], at):
 			return retake.Checkpoint{}, forgottenBefore(item)
 		case (at.Trigger != retake.TriggerComplete || !ranOut(older[0])) && !sameTurn(older[0], at):
 			return older[0], nil

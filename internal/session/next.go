@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/risk"
@@ -12,7 +13,7 @@ import (
 // agent works, below the root.
 func Next(st State, sig retake.Signal, dir string, h retake.Habits) (State, Act) {
 	if slices.Contains(st.Seen, sig.ID) {
-		return st, Act{}
+		return st, again(&st, &sig)
 	}
 	st = st.clone()
 	st.Seen = append(st.Seen, sig.ID)
@@ -30,6 +31,15 @@ func Next(st State, sig retake.Signal, dir string, h retake.Habits) (State, Act)
 	return st, n.act
 }
 
+// again is the answer to a signal that was heard before: the same note, and nothing more.
+func again(st *State, sig *retake.Signal) Act {
+	key := sig.Agent + " " + sig.Session
+	if x := st.Find(key); x != nil && x.Noted.By == sig.ID {
+		return Act{Note: x.Noted.Text, Session: key}
+	}
+	return Act{Session: key}
+}
+
 // next is one step on its way.
 type next struct {
 	st     *State
@@ -45,17 +55,19 @@ func (n *next) own() {
 	if !ok {
 		return
 	}
-	if n.sig.Kind == retake.SignalPrompt && n.sig.Machine && n.x.Phase == Working {
-		return // a reminder in the middle of a turn is no turn
+	if n.passing() {
+		return
 	}
-	if n.sig.Kind == retake.SignalTasks && n.x.Phase != Working {
+	if n.afterwards() {
+		r.to = n.x.Phase
+		n.refine(r)
+		return // what came since stands
+	}
+	if n.sig.Kind == retake.SignalTasks && n.x.Phase != Working || n.sig.Kind == retake.SignalCompact {
 		r.to = n.x.Phase // a list may also be given by hand
 	}
-	if n.sig.Kind == retake.SignalCompact {
-		r.to = n.x.Phase
-	}
-	if n.sig.Kind == retake.SignalTurnEnd {
-		n.x.Turn.Message = n.sig.Message
+	if n.x.Turn.End == n.sig.ID && n.sig.Kind == retake.SignalTurnEnd { // the daemon died before it was done
+		r, _ = find(Working, n.sig.Kind)
 	}
 	n.begin(r)
 	r = n.refine(r)
@@ -66,12 +78,43 @@ func (n *next) own() {
 	}
 }
 
-// begin notes a session that was not heard of.
+// passing are signals that change nothing: a reminder in the middle of a turn is no turn;
+// the end of a turn that gave way to another ends nothing; a prompt that began a turn is
+// told again when nobody knows whether it was heard, or by a second hook.
+func (n *next) passing() bool {
+	named := n.sig.Turn != "" && n.x.Turn.ID != "" && !strings.HasPrefix(n.x.Turn.ID, retake.SignalPrefix)
+	same := named && n.sig.Turn == n.x.Turn.ID
+	switch n.sig.Kind {
+	case retake.SignalPrompt:
+		return slices.Contains(n.x.Prompts, n.sig.ID) || n.x.Phase == Working && (n.sig.Machine || same)
+	case retake.SignalTurnEnd:
+		return n.x.Phase == Working && named && !same || n.x.Phase != Working && same && n.x.Turn.End != n.sig.ID
+	default:
+		return false
+	}
+}
+
+// afterwards reports whether a call is told after the end of its turn: some agents do
+// not wait for what they tell.
+func (n *next) afterwards() bool {
+	switch n.sig.Kind {
+	case retake.SignalCall, retake.SignalCalled, retake.SignalTasks:
+		ended := n.sig.Turn != "" && n.sig.Turn == n.x.Turn.ID && n.x.Turn.End != ""
+		return n.x.Phase != Working && (ended || !n.x.Rested.IsZero() && !n.sig.Time.After(n.x.Rested))
+	default:
+		return false
+	}
+}
+
+// begin notes a session or a turn that was not heard of.
 func (n *next) begin(r rule) {
 	if n.sig.Kind == retake.SignalSessionStart {
-		n.x.Fresh = n.sig.Reason == "startup" || n.sig.Reason == "clear"
+		n.x.Resumed = n.x.Resumed || n.sig.Reason == "resume" || n.sig.Reason == "fork"
 	}
-	if r.to == Working && n.x.Phase != Working && n.sig.Kind != retake.SignalPrompt { // a turn whose prompt nobody told
+	if n.x.Phase == Working || n.sig.Kind == retake.SignalPrompt {
+		return
+	}
+	if r.to == Working || n.sig.Kind == retake.SignalTurnEnd && n.x.Turn.End != n.sig.ID { // a turn whose prompt nobody told
 		n.x.Turn = Turn{ID: n.turnID(), Since: n.sig.Time}
 	}
 }
@@ -116,6 +159,14 @@ func (n *next) called(r rule, c *retake.Call) rule {
 	if c == nil {
 		return r
 	}
+	once := cut(c.ID+" "+c.Command, maxTitle)
+	if c.ID != "" && slices.Contains(n.x.Judged, once) {
+		return r // a second hook tells of the same call
+	}
+	n.x.Judged = append(slices.Clone(n.x.Judged), once)
+	if over := len(n.x.Judged) - maxPrompts; over > 0 {
+		n.x.Judged = n.x.Judged[over:]
+	}
 	n.x.Turn.Calls++
 	j := risk.Judge(*c)
 	for _, e := range j.Effects {
@@ -126,6 +177,9 @@ func (n *next) called(r rule, c *retake.Call) rule {
 		}
 		n.act.Effects = append(n.act.Effects, eff)
 		n.st.Effects = append(n.st.Effects, eff)
+	}
+	if over := len(n.st.Effects) - maxEffects; over > 0 {
+		n.st.Effects = slices.Delete(n.st.Effects, 0, over)
 	}
 	if !j.Destructive {
 		return r
@@ -144,7 +198,7 @@ func (n *next) remember(c *retake.Call) {
 		return
 	}
 	kept := *c
-	kept.Output = cut(kept.Output, maxOutput)
+	kept.Output, kept.Paths = cut(kept.Output, maxOutput), nil
 	if len(kept.Input) > maxOutput {
 		kept.Input = nil
 	}
@@ -160,11 +214,11 @@ func (n *next) tasks(list []retake.Task) bool {
 	list = slices.Clone(list[:min(len(list), maxTasks)])
 	ended := false
 	for i, t := range list {
-		list[i].Title = cut(t.Title, maxTitle)
+		list[i].Title, list[i].ID = masked(t.Title, maxTitle), cut(t.ID, maxTitle)
 		if t.Status != retake.TaskCompleted && t.Status != retake.TaskFailed {
 			continue
 		}
-		was := slices.IndexFunc(n.x.Tasks, func(o retake.Task) bool { return o.ID == t.ID && o.Title == list[i].Title })
+		was := slices.IndexFunc(n.x.Tasks, func(o retake.Task) bool { return o.ID == list[i].ID && o.Title == list[i].Title })
 		if was < 0 || n.x.Tasks[was].Status != t.Status {
 			ended = true
 		}
@@ -202,12 +256,14 @@ func (n *next) turn(r rule) retake.Turn {
 	t := retake.Turn{
 		Agent: n.x.Agent, Version: n.x.Version, Session: n.x.ID, Dir: n.x.Dir,
 		ID: n.x.Turn.ID, Prompt: n.x.Turn.Prompt, Machine: n.x.Turn.Machine, Calls: n.x.Turn.Calls,
-		Running: n.sig.Running, Failed: cut(n.sig.Failed, maxTitle), Tasks: counted(n.x.Tasks),
+		Running: n.sig.Running, Failed: masked(n.sig.Failed, maxTitle), Tasks: counted(n.x.Tasks),
 		Contested: n.st.contested(n.x, n.sig.Time),
 	}
 	switch {
 	case r.save == retake.TriggerPrompt:
 		t.ID, t.Prompt, t.Machine, t.Calls = n.turnID(), prompt(n.sig.Prompt), n.sig.Machine, 0
+	case r.save == retake.TriggerSession && n.x.Phase != Working: // it is of no turn
+		t.ID, t.Prompt, t.Machine, t.Calls = "", "", false, 0
 	case n.sig.Kind == retake.SignalPrompt:
 		t.Failed = "its end was not told"
 	case n.sig.Kind == retake.SignalSessionEnd && n.x.Phase == Working && t.Failed == "":
@@ -219,28 +275,35 @@ func (n *next) turn(r rule) retake.Turn {
 // move goes on to the next phase.
 func (n *next) move(r rule) {
 	if n.x.Phase == Working && r.to != Working {
-		n.x.Rested = n.sig.Time
+		n.x.Rested, n.x.Turn.End = n.sig.Time, n.sig.ID
 	}
 	n.x.Phase = r.to
 	if n.sig.Kind == retake.SignalPrompt {
 		n.x.Turn = Turn{ID: n.turnID(), Prompt: prompt(n.sig.Prompt), Machine: n.sig.Machine, Since: n.sig.Time}
 		n.x.Subagents = 0
+		n.x.Prompts = append(slices.Clone(n.x.Prompts), n.sig.ID)
+		if over := len(n.x.Prompts) - maxPrompts; over > 0 {
+			n.x.Prompts = n.x.Prompts[over:]
+		}
 	}
 }
 
 // tell gives the agent what it must know, once.
 func (n *next) tell() {
 	w := n.st.Rewind
-	if n.x.Note != "" { // it says all that the rewind would
-		if n.act.Note, n.x.Note = n.x.Note, ""; w != nil {
-			n.x.Told = w.ID
-		}
+	before := n.x.Told
+	switch {
+	case n.x.Note != "": // it says all that the rewind would
+		n.act.Note = n.x.Note
+	case w != nil && n.x.Told != w.ID && n.x.knew(w):
+		n.act.Note = w.Text
+	default:
 		return
 	}
-	if w == nil || n.x.Told == w.ID || n.x.Fresh && n.x.Since.After(w.At) {
-		return
+	n.x.Noted = Noted{By: n.sig.ID, Text: n.act.Note, Told: before, Own: n.x.Note != ""}
+	if n.x.Note = ""; w != nil {
+		n.x.Told = w.ID
 	}
-	n.x.Told, n.act.Note = w.ID, w.Text
 }
 
 // subagent follows a signal of an agent of the agent: its calls count, its turns

@@ -34,6 +34,8 @@ const (
 	maxSeen     = 256
 	maxCalls    = 200
 	maxOutput   = 4 << 10
+	maxEffects  = 1000
+	maxPrompts  = 32
 	maxTasks    = 200
 	maxTitle    = 300
 	stale       = 30 * time.Minute // of a turn that nobody told anything of
@@ -51,24 +53,28 @@ type State struct {
 
 // Session is one run of an agent.
 type Session struct {
-	Agent      string        `json:"agent"`
-	Version    string        `json:"version,omitempty"`
-	ID         string        `json:"id"`
-	Dir        string        `json:"dir"` // below the root
-	PID        int           `json:"pid,omitempty"`
-	Phase      Phase         `json:"phase"`
-	Since      time.Time     `json:"since"`
-	Last       time.Time     `json:"last"`
-	Rested     time.Time     `json:"rested"`          // when its last turn ended
-	Fresh      bool          `json:"fresh,omitempty"` // it began with nothing said before
-	Told       string        `json:"told,omitempty"`  // the rewind that it heard of
-	Note       string        `json:"note,omitempty"`  // what it alone must hear
-	Turn       Turn          `json:"turn"`
-	Tasks      []retake.Task `json:"tasks,omitempty"`
-	Calls      []retake.Call `json:"calls,omitempty"` // since its last moment
-	Subagents  int           `json:"subagents,omitempty"`
-	Transcript string        `json:"transcript,omitempty"`
-	Talk       Talk          `json:"talk,omitzero"`
+	Agent   string    `json:"agent"`
+	Version string    `json:"version,omitempty"`
+	ID      string    `json:"id"`
+	Dir     string    `json:"dir"` // below the root
+	PID     int       `json:"pid,omitempty"`
+	Phase   Phase     `json:"phase"`
+	Since   time.Time `json:"since"`
+	Last    time.Time `json:"last"`
+	Rested  time.Time `json:"rested"`            // when its last turn ended
+	Resumed bool      `json:"resumed,omitempty"` // it began with what was said before
+	Told    string    `json:"told,omitempty"`    // the rewind that it heard of
+	Note    string    `json:"note,omitempty"`    // what it alone must hear
+	Noted   Noted     `json:"noted,omitzero"`
+	Turn    Turn      `json:"turn"`
+
+	Prompts    []retake.SignalID `json:"prompts,omitempty"` // that began its last turns
+	Judged     []string          `json:"judged,omitempty"`  // ids of its last calls
+	Tasks      []retake.Task     `json:"tasks,omitempty"`
+	Calls      []retake.Call     `json:"-"` // since its last moment; only in memory, because it is much
+	Subagents  int               `json:"subagents,omitempty"`
+	Transcript string            `json:"transcript,omitempty"`
+	Talk       Talk              `json:"talk,omitzero"`
 }
 
 // Turn is the newest turn of a session.
@@ -78,7 +84,17 @@ type Turn struct {
 	Machine bool      `json:"machine,omitempty"`
 	Since   time.Time `json:"since"`
 	Calls   int       `json:"calls,omitempty"`
-	Message string    `json:"message,omitempty"` // the agent's last words
+
+	End retake.SignalID `json:"end,omitempty"` // the signal that ended it
+}
+
+// Noted is the last note that was given, and for which signal: who asks again did not
+// hear it.
+type Noted struct {
+	By   retake.SignalID `json:"by"`
+	Text string          `json:"text"`
+	Told string          `json:"told"` // what was told before
+	Own  bool            `json:"own"`  // it was the session's own
 }
 
 // Talk is how much of the conversation is kept.
@@ -86,7 +102,8 @@ type Talk struct {
 	Path     string           `json:"path,omitempty"`
 	Segments []retake.Segment `json:"segments,omitempty"`
 	Bytes    int64            `json:"bytes,omitempty"`
-	Tail     []byte           `json:"tail,omitempty"` // the last bytes that were kept
+	Tail     []byte           `json:"tail,omitempty"`   // the last bytes that were kept
+	Number   int64            `json:"number,omitempty"` // of the newest checkpoint that reaches the segments
 }
 
 // Rewind is what agents must hear of that knew the files before.
@@ -168,12 +185,51 @@ func (s *State) entered(sig *retake.Signal, dir string) *Session {
 		x.PID = sig.PID
 	}
 	x.Last = sig.Time
-	s.Sessions = append(s.Sessions, x)
-	if over := len(s.Sessions) - maxSessions; over > 0 {
-		s.Sessions = slices.Delete(s.Sessions, 0, over)
+	return s.Add(x)
+}
+
+// Add makes a session the newest one. When there are too many, the oldest that rests
+// goes; one that works stays.
+func (s *State) Add(x Session) *Session {
+	for len(s.Sessions) >= maxSessions {
+		gone := 0
+		for _, phase := range []Phase{Away, Resting} {
+			if i := slices.IndexFunc(s.Sessions, func(o Session) bool { return o.Phase == phase }); i >= 0 {
+				gone = i
+				break
+			}
+		}
+		s.Sessions = slices.Delete(s.Sessions, gone, gone+1)
 	}
+	s.Sessions = append(s.Sessions, x)
 	return s.Newest()
 }
+
+// Untell takes a note back that nobody heard.
+func (s *State) Untell(key string, by retake.SignalID) {
+	x := s.Find(key)
+	if x == nil || x.Noted.By != by {
+		return
+	}
+	if x.Told = x.Noted.Told; x.Noted.Own {
+		x.Note = x.Noted.Text
+	}
+	x.Noted = Noted{}
+}
+
+// Rewound makes every session that knew the files before hear of it. Who has not heard
+// of the last time hears of both.
+func (s *State) Rewound(w Rewind) {
+	if old := s.Rewind; old != nil && slices.ContainsFunc(s.Sessions, func(x Session) bool { return x.Told != old.ID && x.knew(old) }) {
+		w.Text = cut(w.Text+" Before that: "+old.Text, maxNote)
+	}
+	s.Rewind = &w
+}
+
+const maxNote = 8 << 10
+
+// knew reports whether a session knows the files as they were before a rewind.
+func (x *Session) knew(w *Rewind) bool { return x.Resumed || !x.Since.After(w.At) }
 
 // Gone are the sessions that are in a turn and whose agent is there no more.
 func (s *State) Gone(alive func(pid int) bool) []Session {

@@ -14,11 +14,14 @@ const (
 	maxIntent = 200
 )
 
-// prompt is what a card says of a prompt: likely secrets masked.
-func prompt(s string) string {
-	masked, _ := secret.Mask(cut(strings.TrimSpace(s), maxPrompt))
-	return masked
+// masked covers likely secrets, and then cuts: half of one is one too.
+func masked(s string, most int) string {
+	out, _ := secret.Mask(s)
+	return cut(out, most)
 }
+
+// prompt is what a card says of a prompt.
+func prompt(s string) string { return masked(strings.TrimSpace(s), maxPrompt) }
 
 // words are a call in one line.
 func words(c *retake.Call) string {
@@ -26,8 +29,7 @@ func words(c *retake.Call) string {
 	if text == "" {
 		text = strings.TrimSpace(c.Server + " " + c.Tool)
 	}
-	masked, _ := secret.Mask(cut(text, maxPrompt))
-	return line(masked)
+	return line(masked(text, maxPrompt))
 }
 
 // line is the first line of a text, cut to what a row can show.
@@ -69,8 +71,7 @@ func intent(t retake.Trigger, turn retake.Turn, tasks []retake.Task) string {
 func ended(tasks []retake.Task) string {
 	for i, t := range slices.Backward(tasks) {
 		if t.Status == retake.TaskCompleted || t.Status == retake.TaskFailed {
-			masked, _ := secret.Mask(t.Title)
-			return fmt.Sprintf("task %d of %d %s: %s", i+1, len(tasks), t.Status, line(masked))
+			return fmt.Sprintf("task %d of %d %s: %s", i+1, len(tasks), t.Status, line(t.Title))
 		}
 	}
 	return "a task"
@@ -85,8 +86,7 @@ func counted(tasks []retake.Task) *retake.TaskCount {
 		if !t.Open() {
 			c.Done++
 		} else if c.Next == "" {
-			masked, _ := secret.Mask(t.Title)
-			c.Next = line(masked)
+			c.Next = line(t.Title)
 		}
 	}
 	return c

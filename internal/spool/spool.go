@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -24,9 +25,10 @@ import (
 )
 
 const (
-	suffix   = ".signal"
-	maxFiles = 20_000
-	maxSize  = 32 << 20
+	suffix    = ".signal"
+	maxFiles  = 4000
+	manyFiles = 400 // from here on only what a moment needs is kept
+	maxSize   = 4 << 20
 )
 
 // ErrFull says that too much waits.
@@ -36,10 +38,6 @@ var ErrFull = errors.New("too many signals wait")
 func Put(dir string, s retake.Signal) error {
 	if err := CheckID(s.ID); err != nil {
 		return err
-	}
-	b, err := json.Marshal(s)
-	if err != nil {
-		return fmt.Errorf("encode signal: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make spool: %w", err)
@@ -51,10 +49,29 @@ func Put(dir string, s retake.Signal) error {
 	if len(names) >= maxFiles {
 		return ErrFull
 	}
+	if len(names) >= manyFiles {
+		s = lean(s)
+	}
+	b, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("encode signal: %w", err)
+	}
 	if err := write(dir, name(s), b); err != nil {
 		return fmt.Errorf("keep signal: %w", err)
 	}
 	return nil
+}
+
+// lean is a signal without what only tells more.
+func lean(s retake.Signal) retake.Signal {
+	if s.Call != nil {
+		c := *s.Call
+		c.Input, c.Output, c.Paths = nil, "", nil
+		s.Call = &c
+	}
+	s.Prompt = strings.ToValidUTF8(s.Prompt[:min(len(s.Prompt), 4096)], "")
+	s.Message = ""
+	return s
 }
 
 // name sorts by the time that a signal was told, then by its id.
@@ -81,7 +98,7 @@ func NewID() retake.SignalID {
 }
 
 func write(dir, name string, b []byte) error {
-	f, err := os.CreateTemp(dir, "new-")
+	f, err := os.CreateTemp(dir, half)
 	if err != nil {
 		return err
 	}
@@ -101,46 +118,50 @@ func write(dir, name string, b []byte) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Waiting is one signal in the spool.
-type Waiting struct {
-	Signal retake.Signal
-	file   string
-}
-
-// List answers what waits, oldest first. A file that cannot be read is put aside.
-func List(dir string) ([]Waiting, error) {
+// Each gives what waits to f, oldest first and one at a time, until f answers false. A
+// file that cannot be read is put aside.
+func Each(dir string, f func(retake.Signal) bool) error {
 	names, err := list(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var out []Waiting
 	for _, n := range names {
-		w := Waiting{file: filepath.Join(dir, n)}
-		if err := w.read(); err != nil {
-			_ = os.Rename(w.file, w.file+".bad") // the next look passes it
+		path := filepath.Join(dir, n)
+		sig, err := read(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it was done meanwhile
+		}
+		if err != nil {
+			_ = os.Rename(path, filepath.Join(dir, aside)) // one is enough to look at
 			continue
 		}
-		out = append(out, w)
+		if !f(sig) {
+			return nil
+		}
 	}
-	return out, nil
+	return nil
 }
 
-func (w *Waiting) read() error {
-	i, err := os.Lstat(w.file)
+// aside is where the last file lies that could not be read.
+const aside = "unreadable"
+
+func read(path string) (retake.Signal, error) {
+	var sig retake.Signal
+	i, err := os.Lstat(path)
 	if err != nil {
-		return err
+		return sig, err
 	}
 	if !i.Mode().IsRegular() || i.Size() > maxSize {
-		return errors.New("no signal")
+		return sig, errors.New("no signal")
 	}
-	b, err := os.ReadFile(w.file)
+	b, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return sig, err
 	}
-	if err := json.Unmarshal(b, &w.Signal); err != nil {
-		return err
+	if err := json.Unmarshal(b, &sig); err != nil {
+		return sig, err
 	}
-	return CheckID(w.Signal.ID)
+	return sig, CheckID(sig.ID)
 }
 
 func list(dir string) ([]string, error) {
@@ -159,6 +180,22 @@ func list(dir string) ([]string, error) {
 	}
 	return out, nil
 }
+
+// Tidy removes what broken writers left behind before a time.
+func Tidy(dir string, before time.Time) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if i, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), half) && i.ModTime().Before(before) {
+			_ = os.Remove(filepath.Join(dir, e.Name())) // the next one tries again
+		}
+	}
+}
+
+// half begins the names of files that are being written.
+const half = "new-"
 
 // Drop removes a signal that was done. One that is not there is no error.
 func Drop(dir string, s retake.Signal) error {

@@ -1,11 +1,13 @@
 package spool_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -17,6 +19,17 @@ func signal(sec int64) retake.Signal {
 	return retake.Signal{ID: spool.NewID(), Kind: retake.SignalPrompt, Time: time.Unix(sec, 0).UTC(), Agent: "codex", Session: "s", Prompt: "say “hi”\n\x1b[31m"}
 }
 
+func all(t *testing.T, dir string) (out []retake.Signal) {
+	t.Helper()
+	if err := spool.Each(dir, func(s retake.Signal) bool {
+		out = append(out, s)
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 func TestOldestComesFirst(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "not", "made")
@@ -26,12 +39,8 @@ func TestOldestComesFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := spool.List(dir)
-	if err != nil || len(got) != 2 {
-		t.Fatalf("List: %v, %v", got, err)
-	}
-	if d := cmp.Diff([]retake.Signal{early, late}, []retake.Signal{got[0].Signal, got[1].Signal}); d != "" {
-		t.Errorf("List (-want +got):\n%s", d)
+	if d := cmp.Diff([]retake.Signal{early, late}, all(t, dir)); d != "" {
+		t.Errorf("Each (-want +got):\n%s", d)
 	}
 	if err := spool.Drop(dir, early); err != nil {
 		t.Fatal(err)
@@ -73,9 +82,8 @@ func TestWhatCannotBeReadIsPutAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		got, err := spool.List(dir)
-		if err != nil || len(got) != 1 || got[0].Signal.ID != good.ID {
-			t.Fatalf("List: %v, %v; want the good one alone", got, err)
+		if got := all(t, dir); len(got) != 1 || got[0].ID != good.ID {
+			t.Fatalf("Each: %v; want the good one alone", got)
 		}
 	}
 	if n := spool.Count(dir); n != 1 {
@@ -87,5 +95,45 @@ func TestNewIDIsOne(t *testing.T) {
 	t.Parallel()
 	if err := spool.CheckID(spool.NewID()); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestManySignalsAreKeptLean(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for i := range 401 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.signal", i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := signal(5)
+	s.Call = &retake.Call{Tool: "Bash", Command: "ls", Output: strings.Repeat("x", 1<<20), Input: []byte(`{}`)}
+	s.Prompt = strings.Repeat("é", 1<<16)
+	if err := spool.Put(dir, s); err != nil {
+		t.Fatal(err)
+	}
+	got := all(t, dir)
+	if len(got) != 1 || got[0].Call.Command != "ls" || got[0].Call.Output != "" || len(got[0].Prompt) > 4096 || !utf8.ValidString(got[0].Prompt) {
+		t.Errorf("kept %+v", got)
+	}
+}
+
+func TestHalvesAreTidiedUp(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "new-1"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	spool.Tidy(dir, time.Unix(1, 0))
+	if _, err := os.Stat(filepath.Join(dir, "new-1")); err != nil {
+		t.Errorf("what is being written is gone: %v", err)
+	}
+	i, err := os.Stat(filepath.Join(dir, "new-1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spool.Tidy(dir, i.ModTime().Add(time.Hour))
+	if _, err := os.Stat(filepath.Join(dir, "new-1")); err == nil {
+		t.Error("what nobody writes any more stays")
 	}
 }

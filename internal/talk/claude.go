@@ -71,8 +71,8 @@ func readClaude(data []byte) []Line {
 
 func forkClaude(r ForkRequest) Branch {
 	again := []string{"claude", "--resume", r.Session, "--fork-session"}
-	if len(r.Data) == 0 || r.Path == "" {
-		return whole(r, whyNothing, again...)
+	if why := unfit(r, "projects", "*"); why != "" {
+		return whole(r, why, again...)
 	}
 	data, dir, ok := claudeUpTo(r)
 	if !ok {

@@ -81,8 +81,8 @@ func isTagged(s string) bool {
 
 func forkCodex(r ForkRequest) Branch {
 	again := []string{"codex", "fork", r.Session}
-	if len(r.Data) == 0 || r.Path == "" {
-		return whole(r, whyNothing, again...)
+	if why := unfit(r, "sessions", "*", "*", "*"); why != "" {
+		return whole(r, why, again...)
 	}
 	data, ok := codexUpTo(r)
 	if !ok {

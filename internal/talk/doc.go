@@ -7,8 +7,9 @@
 // reader.
 //
 //	T1  No input makes it panic, and none takes more than time in proportion to it.
-//	T2  A new file lies in the directory of the transcript, or in one beside it; its
-//	    name is made of the new id and the time, never of what the transcript says.
+//	T2  A new file lies in the directory of the transcript, or in one beside it, and only
+//	    where the agent keeps such files; its name is made of the new id and the time,
+//	    never of what the transcript says.
 //	T3  The conversation that is forked is not changed: new files have new names.
 //	T4  Exact is said only when the agent goes on with these turns and no other.
 package talk

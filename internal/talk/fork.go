@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,14 +18,14 @@ type ForkRequest struct {
 	Data    []byte // the transcript up to the turn
 	New     string // UUID of the new session
 	Dir     string // where it goes on; empty: where it was
-	Home    string // of the agent; empty: as the path tells
+	Home    string // of the user; the path tells more, so nothing asks for it yet
 	Now     time.Time
 }
 
 // Branch is a forked conversation: files to be written, each new, and the command
 // that goes on with it.
 type Branch struct {
-	Session string   // the new one; empty: the agent will name it; the old one when it is not forked
+	Session string   // the new one; the old one when it is not forked
 	Files   []File   // none when it is not forked
 	Command []string // none when the agent cannot go on
 	Exact   bool     // it goes on at that turn; else with everything that was said
@@ -76,7 +77,32 @@ func whole(r ForkRequest, why string, command ...string) Branch {
 const (
 	whyNothing = "nothing of the conversation is kept"
 	whyFormat  = "the conversation is not written in a way that is known"
+	whyPlace   = "the conversation does not lie where the agent keeps its own"
 )
+
+// lies reports whether a path ends in these directories and a file. An agent tells
+// its path, so it may be any; a file is made only where agents look for one.
+func lies(path string, dirs ...string) bool {
+	for _, want := range slices.Backward(dirs) {
+		path = filepath.Dir(path)
+		if ok, err := filepath.Match(want, filepath.Base(path)); err != nil || !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// unfit is why a conversation cannot be forked before a look into it; empty when
+// it can.
+func unfit(r ForkRequest, dirs ...string) string {
+	switch {
+	case len(r.Data) == 0 || r.Path == "":
+		return whyNothing
+	case !lies(r.Path, dirs...):
+		return whyPlace
+	}
+	return ""
+}
 
 // isName reports whether an id of an agent can stand in a command: it is none of
 // its flags.

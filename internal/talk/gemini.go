@@ -130,11 +130,15 @@ func geminiOutput(raw json.RawMessage) string {
 
 // forkGemini names the new session when it stays in its directory. Elsewhere
 // Gemini CLI looks in another folder, whose name only it knows; then it loads the
-// file, and names the session itself.
+// file, and gives the session a name of its own.
+//
+// The file ends with the whole id, where those of Gemini CLI end with a part of it:
+// it deletes all files with the part of a session that holds no message, and makes
+// such a session each time it resumes one.
 func forkGemini(r ForkRequest) Branch {
 	again := []string{"gemini", "--resume", r.Session}
-	if len(r.Data) == 0 || r.Path == "" {
-		return whole(r, whyNothing, again...)
+	if why := unfit(r, "chats"); why != "" {
+		return whole(r, why, again...)
 	}
 	data, project, ok := geminiUnder(r)
 	if !ok {
@@ -147,7 +151,7 @@ func forkGemini(r ForkRequest) Branch {
 	path := filepath.Join(filepath.Dir(r.Path), name)
 	b := Branch{Session: r.New, Files: []File{{Path: path, Data: data}}, Command: []string{"gemini", "--resume", r.New}, Exact: true}
 	if sum := sha256.Sum256([]byte(r.Dir)); r.Dir != "" && hex.EncodeToString(sum[:]) != project {
-		b.Session, b.Command = "", []string{"gemini", "--session-file", path}
+		b.Command = []string{"gemini", "--session-file", path}
 	}
 	return b
 }

@@ -69,8 +69,8 @@ const opencodeScript = `opencode import "$1" && exec opencode --session "$2"`
 
 func forkOpencode(r ForkRequest) Branch {
 	again := []string{"opencode", "--session", r.Session, "--fork"}
-	if len(r.Data) == 0 || r.Path == "" {
-		return whole(r, whyNothing, again...)
+	if why := unfit(r, "retake"); why != "" {
+		return whole(r, why, again...)
 	}
 	session := "ses_" + strings.ReplaceAll(r.New, "-", "")
 	data, ok := opencodeExport(r, session)

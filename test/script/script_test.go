@@ -13,11 +13,16 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/retake-dev/retake/test/fakeagent"
 )
 
 var program string // the built binary
 
 func TestMain(m *testing.M) {
+	if handled, exit := fakeagent.Inner(os.Args[1:]); handled {
+		os.Exit(exit)
+	}
 	os.Exit(run(m))
 }
 
@@ -146,6 +151,9 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"damage": damage,
 	"keep":   keepJSON,
 	"gone":   waitGone,
+
+	"fakeagent": fakeagent.Command,
+	"await":     fakeagent.Wait,
 }
 
 // retake ARGS… runs the program and wants it to end well.

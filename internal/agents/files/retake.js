@@ -4,6 +4,9 @@
 // Tells Retake what happens in a session, so that every turn becomes a moment that
 // can be taken back. It changes no tool call, and an error in here stays in here.
 import { spawn } from "node:child_process"
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { homedir } from "node:os"
+import { dirname, join } from "node:path"
 
 const RETAKE = "retake"
 const LIMIT = 2500 // milliseconds that opencode waits for an answer
@@ -71,6 +74,24 @@ function partID() {
   return "prt_" + time + rest
 }
 
+// transcript is where a session is written down, line by line: opencode keeps its
+// sessions in a database. First the session, then each message with its parts, as
+// "opencode export" has them. A message is written when it is complete.
+function transcript(session) {
+  if (!/^ses_[0-9A-Za-z]+$/.test(session)) return undefined
+  return join(process.env.XDG_DATA_HOME || join(homedir(), ".local", "share"), "opencode", "retake", session + ".jsonl")
+}
+
+const row = (record) => JSON.stringify(record) + "\n"
+
+function written(file) {
+  try {
+    return readFileSync(file, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line).info.id)
+  } catch {
+    return []
+  }
+}
+
 // safe makes a hook that never throws into opencode.
 const safe = (hook) => async (input, output) => {
   try {
@@ -80,7 +101,7 @@ const safe = (hook) => async (input, output) => {
   }
 }
 
-export const RetakePlugin = async ({ directory }) => {
+export const RetakePlugin = async ({ client, directory }) => {
   const sessions = new Map() // what is known of a session: parent, version, last words
   const roles = new Map() // who wrote a message
   const known = (id) => sessions.get(id) ?? sessions.set(id, {}).get(id)
@@ -90,9 +111,51 @@ export const RetakePlugin = async ({ directory }) => {
     session_id: session,
     parent_id: known(session).parent,
     version: known(session).version,
+    transcript_path: known(session).caught ? transcript(session) : undefined,
     cwd: directory,
     ...more,
   })
+
+  // What is said, by message, until it is written.
+  const talks = new Map()
+  const talk = (session) => talks.get(session) ?? talks.set(session, { open: new Map(), done: new Set() }).get(session)
+  const said = (session, id) => {
+    const { open, done } = talk(session)
+    if (done.has(id)) return {} // it is written: what comes later is decoration
+    return open.get(id) ?? open.set(id, { parts: new Map() }).get(id)
+  }
+
+  // catchUp writes what the transcript lacks before a turn: all of it when the session
+  // went on without us, or was cut.
+  const catchUp = async (session, prompt) => {
+    const file = transcript(session)
+    if (!file || known(session).parent || known(session).caught) return
+    const [info, messages] = await Promise.all([client.session.get({ path: { id: session } }), client.session.messages({ path: { id: session } })])
+    const past = messages.data.filter((message) => message.info.id !== prompt)
+    const ids = [session, ...past.map((message) => message.info.id)]
+    if (written(file).join() !== ids.join()) {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+      writeFileSync(file, row({ info: info.data }) + past.map(row).join(""), { mode: 0o600 })
+    }
+    known(session).caught = true
+  }
+
+  // writeDown adds the messages that are there, at once: the program may end now.
+  const writeDown = (session) => {
+    const file = transcript(session)
+    if (!file || !known(session).caught) {
+      talks.delete(session) // of a subagent, or not to be written
+      return
+    }
+    const { open, done } = talk(session)
+    let rows = ""
+    for (const [id, { info, parts }] of open) {
+      if (info && !done.has(id)) rows += row({ info, parts: [...parts.values()] })
+      done.add(id)
+    }
+    open.clear()
+    if (rows) appendFileSync(file, rows)
+  }
 
   // What only tells goes one after the other, and nobody waits for it.
   let line = Promise.resolve()
@@ -104,21 +167,31 @@ export const RetakePlugin = async ({ directory }) => {
   const told = {
     "session.created": ({ info }) => tell("session.created", info.id),
     "session.compacted": ({ sessionID }) => tell("session.compacted", sessionID),
-    "session.idle": ({ sessionID }) => tell("session.idle", sessionID, { last_assistant_message: known(sessionID).said }),
+    "session.idle": ({ sessionID }) => {
+      writeDown(sessionID)
+      tell("session.idle", sessionID, { message_id: known(sessionID).prompt, last_assistant_message: known(sessionID).said })
+    },
     "session.error": ({ sessionID, error }) => {
-      if (sessionID) tell("session.error", sessionID, { error: error?.data?.message ?? error?.name, last_assistant_message: known(sessionID).said })
+      if (!sessionID) return
+      writeDown(sessionID)
+      tell("session.error", sessionID, { error: error?.data?.message ?? error?.name, last_assistant_message: known(sessionID).said })
     },
     "session.deleted": ({ info }) => {
       tell("session.deleted", info.id)
+      if (known(info.id).caught) rmSync(transcript(info.id), { force: true })
       sessions.delete(info.id)
+      talks.delete(info.id)
     },
     "todo.updated": ({ sessionID, todos }) =>
       tell("todo.updated", sessionID, { todos: (todos ?? []).map((todo, i) => ({ id: String(todo.id ?? i + 1), content: todo.content, status: todo.status })) }),
     "message.updated": ({ info }) => {
       if (roles.size > 1000) roles.clear()
       roles.set(info.id, info.role)
+      said(info.sessionID, info.id).info = info
+      if (info.role === "assistant" && info.time?.completed) writeDown(info.sessionID)
     },
     "message.part.updated": ({ part }) => {
+      said(part.sessionID, part.messageID).parts?.set(part.id, part)
       if (part.type === "text" && roles.get(part.messageID) === "assistant") known(part.sessionID).said = part.text
     },
   }
@@ -132,6 +205,8 @@ export const RetakePlugin = async ({ directory }) => {
 
     "chat.message": safe(async (input, output) => {
       const message = input.messageID ?? output.message?.id
+      known(input.sessionID).prompt = message
+      await catchUp(input.sessionID, message).catch(() => {})
       const answer = await ask(event("chat.message", input.sessionID, { message_id: message, prompt: words(output.parts) }))
       if (!answer?.note) return
       output.parts.push({ id: partID(), sessionID: input.sessionID, messageID: message, type: "text", text: answer.note, synthetic: true })

@@ -132,8 +132,8 @@ func resumeAfterUndo(t *testing.T, b *bench) {
 	b.init()
 	a := b.agent("claude-code", uuid.NewString())
 	projects := t.TempDir()
-	a.transcript = filepath.Join(projects, "p", a.id+".jsonl")
-	b.must(os.Mkdir(filepath.Dir(a.transcript), 0o700))
+	a.transcript = filepath.Join(projects, ".claude", "projects", "p", a.id+".jsonl")
+	b.must(os.MkdirAll(filepath.Dir(a.transcript), 0o700))
 	for i, text := range []string{"one", "two"} {
 		a.prompt(text)
 		a.talks(a.line("user", text) + a.line("assistant", "answer to "+text))
@@ -155,7 +155,7 @@ func resumeAfterUndo(t *testing.T, b *bench) {
 	}
 	fork, err := os.ReadFile(filepath.Join(filepath.Dir(a.transcript), r.Session+".jsonl"))
 	if err != nil {
-		all, _ := filepath.Glob(filepath.Join(projects, "*", r.Session+".jsonl"))
+		all, _ := filepath.Glob(filepath.Join(projects, ".claude", "projects", "*", r.Session+".jsonl"))
 		if len(all) != 1 {
 			t.Fatalf("no fork of the transcript: %v", err)
 		}
@@ -254,8 +254,8 @@ func agentDied(t *testing.T, b *bench) {
 	b.init()
 	const dead = 1 << 30 // no process has such a number
 	a := b.agent("claude-code", uuid.NewString())
-	a.transcript = filepath.Join(t.TempDir(), "p", a.id+".jsonl")
-	b.must(os.Mkdir(filepath.Dir(a.transcript), 0o700))
+	a.transcript = filepath.Join(t.TempDir(), ".claude", "projects", "p", a.id+".jsonl")
+	b.must(os.MkdirAll(filepath.Dir(a.transcript), 0o700))
 	a.turn++
 	s := a.signal(retake.SignalPrompt)
 	s.Prompt, s.PID = "one of five", dead

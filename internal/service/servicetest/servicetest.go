@@ -50,6 +50,7 @@ func Run(t *testing.T, h Harness) {
 	maps.Copy(all, goings)
 	maps.Copy(all, pains)
 	maps.Copy(all, observings)
+	maps.Copy(all, hardships)
 	for name, f := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

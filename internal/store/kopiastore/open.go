@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kopia/kopia/repo"
@@ -61,7 +62,8 @@ type Store struct {
 	clock *clock.Monotone
 	rep   repo.DirectRepository
 
-	reads sync.RWMutex // of a sole owner: shared by who reads, held alone while packs move
+	reads   sync.RWMutex // of a sole owner: shared by who reads, held alone while packs move
+	waiting atomic.Int32 // for reads
 
 	mu      sync.Mutex // guards refreshes of rep's view, and all below
 	closed  bool

@@ -45,7 +45,7 @@ func (c *sweep) rewriteSparse(ctx context.Context) error {
 		packs = packs[:full] // a few small ones, full of live bytes, are as good as one
 	}
 	limit := c.batch()
-	for len(packs) > 0 && !c.enough() {
+	for first := true; len(packs) > 0 && (first || !c.enough()); first = false {
 		var ids []content.ID
 		var n int
 		var bytes int64

@@ -137,8 +137,9 @@ func (c *sweep) run(ctx context.Context) error {
 	return nil
 }
 
-// enough reports whether the rest is for the next sweep.
-func (c *sweep) enough() bool { return c.stop != nil && c.stop() }
+// enough reports whether the rest is for the next sweep. Who may be stopped also stops
+// for readers that wait.
+func (c *sweep) enough() bool { return c.stop != nil && (c.stop() || c.s.waiting.Load() > 0) }
 
 func (c *sweep) squeezeIndex(ctx context.Context) error {
 	if c.enough() {

@@ -151,7 +151,9 @@ func (s *Store) reading(ctx context.Context) (repo.Repository, func(), error) {
 	if !s.opts.Sole {
 		return s.rep, func() {}, nil
 	}
+	s.waiting.Add(1)
 	s.reads.RLock()
+	s.waiting.Add(-1)
 	vw, err := s.borrow(ctx)
 	if err != nil {
 		s.reads.RUnlock()

@@ -16,10 +16,15 @@ import (
 
 // Sweep removes what no line reaches. It waits until no writer is open and keeps
 // new ones waiting.
-func (s *Store) Sweep(ctx context.Context, _ store.SweepOptions) (retake.SweepReport, error) {
+func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepReport, error) {
 	start := clock.Wall.Now()
+	waiting, cancel := context.WithCancel(ctx)
+	if o.Wait > 0 {
+		waiting, cancel = context.WithTimeout(ctx, o.Wait)
+	}
+	defer cancel()
 	mine := false
-	err := s.wait(ctx, func() bool {
+	err := s.wait(waiting, func() bool {
 		mine = mine || !s.sweep
 		s.sweep = true
 		return mine && len(s.held) == 0

@@ -44,26 +44,29 @@ func annotate(t *testing.T, h Harness) {
 	}{{first, "one"}, {second, "two"}, {third, "three"}} {
 		wantLeaf(t, s, c.card, []byte(c.text))
 	}
-	leaf, err := s.Leaf(t.Context(), w.ws.ID, 1)
-	if err != nil {
-		t.Fatalf("Leaf: %v", err)
-	}
-	got := map[string]retake.Entry{}
-	for _, e := range leaf.State {
-		got[e.Name] = e
-	}
-	if len(leaf.State) != 3 || got["conversation"].Kind != retake.KindDir {
-		t.Fatalf("state is %+v, want tasks.json, calls and the directory conversation", leaf.State)
+	got := stateOf(t, s, w.ws, 1)
+	if len(got) != 3 || got["conversation"].Kind != retake.KindDir {
+		t.Fatalf("state is %+v, want tasks.json, calls and the directory conversation", got)
 	}
 	wantBytes(t, s, got["tasks.json"].Object, []byte("[]"))
 	wantBytes(t, s, got["calls"].Object, []byte("new"))
 	wantDir(t, s, got["conversation"].Object, []retake.Entry{part})
 	wantBytes(t, s, part.Object, []byte("said"))
 
-	if leaf, err = s.Leaf(t.Context(), w.ws.ID, 4); err != nil {
-		t.Fatalf("Leaf: %v", err)
+	if got := stateOf(t, s, w.ws, 4); len(got) != 2 || got["conversation"].Object != talk.Object || got["z"].Size != 1 {
+		t.Errorf("state is %+v, want conversation and z", got)
 	}
-	if len(leaf.State) != 2 || leaf.State[0].Object != talk.Object || leaf.State[1].Name != "z" {
-		t.Errorf("state is %+v, want conversation and z", leaf.State)
+}
+
+func stateOf(t *testing.T, s store.Store, ws retake.Workspace, number int64) map[string]retake.Entry {
+	t.Helper()
+	leaf, err := s.Leaf(t.Context(), ws.ID, number)
+	if err != nil {
+		t.Fatalf("Leaf %d: %v", number, err)
 	}
+	got := map[string]retake.Entry{}
+	for _, e := range leaf.State {
+		got[e.Name] = e
+	}
+	return got
 }

@@ -43,7 +43,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"Seal", seal}, {"Numbers", numbers}, {"Unsealed", unsealed}, {"Closed", closed},
 		{"Sequence", sequence}, {"Leaves", leaves}, {"Long", long}, {"Amend", amend}, {"Annotate", annotate},
 		{"Forget", forget}, {"Held", held}, {"Sweep", sweep}, {"WriteAgain", writeAgain},
-		{"SweepWaits", sweepWaits}, {"Busy", busy}, {"TwoLines", twoLines},
+		{"SweepWaits", sweepWaits}, {"SweepYields", sweepYields}, {"Busy", busy}, {"TwoLines", twoLines},
 		{"Scrub", scrub}, {"DamagedFile", damagedFile}, {"DamagedDir", damagedDir},
 	}
 	for _, tt := range tests {

@@ -1,0 +1,171 @@
+package service_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/catalog"
+	"github.com/retake-dev/retake/internal/catalog/sqlite"
+	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/store/memstore"
+)
+
+// disk is a file system that says how much is free.
+type disk struct {
+	fsx.FS
+	free atomic.Int64
+}
+
+const diskSize = 1e12
+
+func (d *disk) Free(string) (int64, int64, error) { return d.free.Load(), diskSize, nil }
+
+// room is a service on a store in memory, with a clock and a disk that tests hold.
+type room struct {
+	*testing.T
+	s      *service.Service
+	disk   *disk
+	clock  *clock.Held
+	home   string
+	root   string
+	ws     retake.WorkspaceID
+	st     *memstore.Store
+	budget atomic.Int64
+	floor  atomic.Int64
+	within atomic.Int64
+	blind  atomic.Bool // the catalog does not know of forks
+}
+
+// rows is a catalog that may be half made.
+type rows struct {
+	catalog.Catalog
+	blind *atomic.Bool
+}
+
+func (c *rows) Workspaces(ctx context.Context) ([]retake.WorkspaceState, error) {
+	all, err := c.Catalog.Workspaces(ctx)
+	if c.blind.Load() {
+		all = slices.DeleteFunc(all, func(w retake.WorkspaceState) bool { return w.Origin != nil })
+	}
+	return all, err
+}
+
+const (
+	hour = time.Hour
+	day  = 24 * time.Hour
+)
+
+func newRoom(t *testing.T, sole bool) *room {
+	t.Helper()
+	r := &room{T: t, disk: &disk{FS: fsx.OS()}, clock: clock.NewHeld(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop"), st: memstore.New()}
+	r.disk.free.Store(diskSize / 2)
+	r.within.Store(int64(30 * day))
+	r.open(sole, r.disk)
+	r.must(os.Mkdir(r.root, 0o755))
+	r.write("start")
+	res, err := r.s.Init(t.Context(), retake.InitRequest{Dir: r.root})
+	r.must(err)
+	r.ws = res.Workspace.ID
+	return r
+}
+
+func (r *room) open(sole bool, seam fsx.FS) {
+	r.Helper()
+	for _, dir := range []string{"index", "returns"} {
+		r.must(os.MkdirAll(filepath.Join(r.home, dir), 0o700))
+	}
+	cat, err := sqlite.Open(r.Context(), filepath.Join(r.home, "catalog.db"), "local", sqlite.Options{})
+	r.must(err)
+	r.s = service.New(service.Parts{
+		Catalog:   &rows{cat, &r.blind},
+		OpenStore: func(context.Context, bool) (store.Store, error) { return r.st, nil },
+		FS:        seam, Indexes: filepath.Join(r.home, "index"), Data: r.home,
+		Returns: filepath.Join(r.home, "returns"), Locks: fsx.NewMemoryLocks(),
+		Clock: r.clock, Boot: "this run", Home: "/nobody", Wait: time.Minute, Sole: sole,
+		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+		Floor:  func(int64) int64 { return r.floor.Load() },
+		Budget: func(int64) int64 { return r.budget.Load() },
+		Within: func(retake.WorkspaceID) time.Duration { return time.Duration(r.within.Load()) },
+	})
+	s := r.s
+	r.Cleanup(func() { _ = s.Close() })
+}
+
+func (r *room) must(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *room) write(text string) {
+	r.Helper()
+	r.must(os.WriteFile(filepath.Join(r.root, "a"), []byte(text), 0o644))
+}
+
+// saves takes n moments, each that long after the one before.
+func (r *room) saves(n int, step time.Duration) retake.Checkpoint {
+	r.Helper()
+	var last retake.Checkpoint
+	for i := range n {
+		r.clock.Move(step)
+		r.write(fmt.Sprintf("%d at %v", i, r.clock.Now()))
+		res, err := r.s.Save(r.Context(), retake.SaveRequest{Workspace: r.ws})
+		r.must(err)
+		last = res.Checkpoint
+	}
+	return last
+}
+
+func (r *room) numbers() []int64 {
+	r.Helper()
+	tl, err := r.s.Log(r.Context(), retake.LogQuery{Workspace: r.ws})
+	r.must(err)
+	var out []int64
+	for _, cp := range tl.Checkpoints {
+		out = append(out, cp.Number)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (r *room) thin() retake.ThinReport {
+	r.Helper()
+	rep, err := r.s.Thin(r.Context(), retake.ThinRequest{})
+	r.must(err)
+	return rep
+}
+
+// danger puts the disk below its floor, for good: all goes that may ever go.
+func (r *room) danger() {
+	r.floor.Store(1e9)
+	r.disk.free.Store(1)
+}
+
+func (r *room) calm() { r.disk.free.Store(diskSize / 2) }
+
+// until waits for something, looking often.
+func (r *room) until(what string, f func() bool) {
+	r.Helper()
+	end := time.NewTimer(30 * time.Second)
+	defer end.Stop()
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for !f() {
+		select {
+		case <-end.C:
+			r.Fatalf("it never came: %s", what)
+		case <-again.C:
+		}
+	}
+}

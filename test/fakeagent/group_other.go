@@ -1,0 +1,7 @@
+//go:build !unix
+
+package fakeagent
+
+import "os/exec"
+
+func inGroup(*exec.Cmd) {}

@@ -1,0 +1,242 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/assemble"
+	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/config"
+	"github.com/retake-dev/retake/internal/service"
+)
+
+func init() { register("BOUNDS", holdsBounds) }
+
+// onePack is about the largest file that a store writes: what it may be off by.
+const onePack = 24 << 20
+
+// holdsBounds: saves without end on a small disk of the store's own, with a service as
+// the daemon has it and nobody who types anything. After each save the store is not
+// above its budget, nor the disk below its floor, by more than one pack. Then somebody
+// else fills the disk, and room is made in what is left. What is kept on purpose is
+// there at the end, and what is listed can be restored.
+func holdsBounds(r *run) []verdict {
+	v := verdict{Guarantee: "BOUNDS", What: "saves without end on a small disk: budget and floor hold by themselves", Control: "no budget and no end of keeping", Detail: map[string]any{}}
+	begun := time.Now()
+	if err := boundedLife(r, &v); err != nil {
+		v.fail("%v", err)
+	}
+	caught, err := boundless(r)
+	if err != nil {
+		v.fail("control: %v", err)
+	}
+	v.Caught = caught
+	v.Seconds = time.Since(begun).Seconds()
+	return []verdict{v}
+}
+
+func boundedLife(r *run, v *verdict) (err error) {
+	b, err := newBound(r, map[string]string{"floor": boundFloor(r)})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	n := r.figure(600, 10_000)
+	if err := b.live(n, v, nil); err != nil {
+		return err
+	}
+	v.Detail["saves"], v.Detail["slowest_save_ms"] = n, b.slowest.Milliseconds()
+	v.Detail["budget_mb"], v.Detail["largest_mb"] = b.budget/1e6, b.largest/1e6
+	v.Detail["floor_mb"], v.Detail["least_free_mb"] = b.floor/1e6, b.least/1e6
+	if err := b.squeezed(v); err != nil {
+		return err
+	}
+	return b.kept(v)
+}
+
+// boundFloor lets the tier's disk come below its floor when it is filled.
+func boundFloor(r *run) string {
+	if r.tier == "c" {
+		return ""
+	}
+	return "30MB"
+}
+
+// boundless is the control: it ends with the first save that breaks the bound.
+func boundless(r *run) (caught int64, err error) {
+	b, err := newBound(r, map[string]string{"budget": "1TB", "keep-within": "0"})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	b.budget = b.total / 10
+	var seen verdict
+	err = b.live(r.figure(600, 10_000), &seen, func() bool { return seen.Failed > 0 })
+	return seen.Failed, err
+}
+
+// bound is a service on a small disk, its workspace beside it, and what each moment
+// must hold.
+type bound struct {
+	place *place
+	svc   *service.Service
+	clock *clock.Held
+	root  string
+	ws    retake.WorkspaceID
+	rnd   *rand.Rand
+
+	total, budget, floor int64
+	largest, least       int64
+	slowest              time.Duration
+
+	versions [boundFiles]int64           // of each file, now
+	then     map[int64][boundFiles]int64 // at each moment
+	pinned   map[string]int64
+	base     int64 // that a fork grew from
+}
+
+const (
+	boundFiles = 20
+	boundBytes = 90 << 10 // of each file: noise, so that it takes what it takes
+	boundPins  = 4        // each holds other bytes, and must fit into the budget
+)
+
+func newBound(r *run, settings map[string]string) (*bound, error) {
+	p, err := r.smallDisk(int64(r.figure(300, 2000)) << 20)
+	if err != nil {
+		return nil, err
+	}
+	b := &bound{place: p, root: r.scratch("bounds"), rnd: rand.New(rand.NewSource(r.seed)), then: map[int64][boundFiles]int64{}, pinned: map[string]int64{}}
+	b.clock = clock.NewHeld(time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC))
+	set, err := config.Load(filepath.Join(r.scratch("settings"), "config.json"))
+	for k, value := range settings {
+		if err == nil && value != "" {
+			err = set.Set(k, value)
+		}
+	}
+	if err == nil {
+		c := config.Config{Data: filepath.Join(p.dir, "data"), Home: "/nobody", Boot: "this run"}
+		b.svc, err = assemble.Solo(context.Background(), c, set, assemble.Options{Derivation: derivation, Sole: true, Clock: b.clock})
+	}
+	if err == nil {
+		err = b.begin(set)
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.close())
+	}
+	return b, nil
+}
+
+func (b *bound) begin(set *config.Settings) error {
+	for i := range boundFiles {
+		if err := b.edit(i); err != nil {
+			return err
+		}
+	}
+	res, err := b.svc.Init(context.Background(), retake.InitRequest{Dir: b.root, Name: "bounds"})
+	if err != nil {
+		return err
+	}
+	b.ws = res.Workspace.ID
+	b.then[res.Checkpoint.Number] = b.versions
+	b.total, b.least, err = diskOf(b.place.dir)
+	b.budget, b.floor = set.Budget(b.total), set.Floor(b.total)
+	return err
+}
+
+func (b *bound) close() error {
+	var err error
+	if b.svc != nil {
+		err = b.svc.Close()
+	}
+	b.place.end()
+	return err
+}
+
+// words are the bytes of one version of a file.
+func words(file int, version int64) []byte {
+	out := make([]byte, boundBytes)
+	_, _ = rand.New(rand.NewSource(version*boundFiles + int64(file))).Read(out) // never fails
+	return out
+}
+
+func (b *bound) edit(file int) error {
+	b.versions[file]++
+	return os.WriteFile(filepath.Join(b.root, fmt.Sprintf("file-%02d", file)), words(file, b.versions[file]), 0o644)
+}
+
+// live saves n times: a burst a minute apart, then a pause of hours, so that weeks pass.
+// Until answers true when it is enough.
+func (b *bound) live(n int, v *verdict, until func() bool) error {
+	ctx := context.Background()
+	gap := 40 * 24 * time.Hour / time.Duration(n/10)
+	for i := range n {
+		if err := b.edit(b.rnd.Intn(boundFiles)); err != nil {
+			return err
+		}
+		if b.clock.Move(time.Minute); i%10 == 9 {
+			b.clock.Move(gap)
+		}
+		begun := time.Now()
+		res, err := b.svc.Save(ctx, retake.SaveRequest{Workspace: b.ws})
+		if err != nil {
+			return fmt.Errorf("save %d: %w", i, err)
+		}
+		b.slowest = max(b.slowest, time.Since(begun))
+		b.then[res.Checkpoint.Number] = b.versions
+		if err := b.mind(ctx, i, n, res.Checkpoint.Number); err != nil {
+			return err
+		}
+		if err := b.sample(ctx, v, fmt.Sprintf("after save %d", i)); err != nil {
+			return err
+		}
+		if until != nil && until() {
+			return nil
+		}
+	}
+	return nil
+}
+
+// mind pins a moment now and then, and grows one fork.
+func (b *bound) mind(ctx context.Context, i, n int, number int64) error {
+	if i%(n/boundPins) == n/boundPins/2 {
+		name := fmt.Sprintf("kept-%d", number)
+		if _, err := b.svc.Pin(ctx, b.ws, fmt.Sprint(number), name); err != nil {
+			return err
+		}
+		b.pinned[name] = number
+	}
+	if i == n/8 {
+		dir := filepath.Join(filepath.Dir(b.root), filepath.Base(b.root)+"-fork")
+		if _, err := b.svc.Fork(ctx, retake.ForkRequest{Workspace: b.ws, Ref: fmt.Sprint(number - 3), Dir: dir}); err != nil {
+			return err
+		}
+		b.base = number - 3
+	}
+	return nil
+}
+
+// sample holds the store and the disk against their bounds.
+func (b *bound) sample(ctx context.Context, v *verdict, when string) error {
+	s, err := b.svc.Space(ctx)
+	if err != nil {
+		return err
+	}
+	v.Tried++
+	b.largest, b.least = max(b.largest, s.Bytes), min(b.least, s.Free)
+	if s.Bytes > b.budget+onePack {
+		v.fail("%s: the store takes %d MB, the budget is %d MB", when, s.Bytes/1e6, b.budget/1e6)
+	}
+	if s.Free < b.floor-onePack {
+		v.fail("%s: %d MB are free, the floor is %d MB", when, s.Free/1e6, b.floor/1e6)
+	}
+	return nil
+}
