@@ -35,6 +35,7 @@ func newCare(s *Service) *care {
 	c := &care{s: s, kicked: make(chan struct{}, 1), end: cancel}
 	c.done.Go(func() { c.upkeep(ctx) })
 	c.done.Go(func() { c.checks(ctx) })
+	c.done.Go(func() { c.waiting(ctx) })
 	return c
 }
 
@@ -110,6 +111,23 @@ func (c *care) paused(ctx context.Context) bool {
 			if quiet.Stop(); c.s.hurry() {
 				return true
 			}
+		}
+	}
+}
+
+// spoolStep is how often we look whether a signal waits that no hook could tell: one
+// that gave up while we were busy comes to nobody else.
+const spoolStep = 2 * time.Second
+
+func (c *care) waiting(ctx context.Context) {
+	t := time.NewTicker(spoolStep)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			c.s.hearOlder(retake.Signal{Time: c.s.p.Clock.Now()})
 		}
 	}
 }

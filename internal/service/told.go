@@ -158,11 +158,8 @@ func (s *Service) settle(ctx context.Context, ws retake.Workspace) {
 	h.keeps.Unlock() //nolint:staticcheck // only waited
 }
 
-// lookAfter hears what waits, and ends the turns of agents that died, now and then.
+// lookAfter ends the turns of agents that died, now and then.
 func (s *Service) lookAfter(ctx context.Context) {
-	if s.p.Signals != "" && spool.Count(s.p.Signals) > 0 {
-		s.hearWaiting()
-	}
 	s.mu.Lock()
 	hearings := slices.Collect(maps.Values(s.hearings))
 	s.mu.Unlock()
