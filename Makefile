@@ -32,7 +32,7 @@ ordeal: ## the full reliability harness
 	go run ./test/readme
 
 agents: ## real agents against a model that follows a script; npm fetches them
-	go run ./test/agents -install -o test/agents/results.json -doc docs/AGENTS.md
+	go run ./test/agents -install -o test/agents/results.json -doc docs/AGENTS.md -pages docs/start
 
 bench: ## measure against the bars
 	go run ./bench

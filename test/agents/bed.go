@@ -25,6 +25,7 @@ type bed struct {
 	dir     string
 	model   *model
 	checks  []check
+	seen    []shown
 }
 
 func (b *bed) home() string { return filepath.Join(b.dir, "home") }
@@ -156,6 +157,7 @@ func (b *bed) tell(args ...string) ([]byte, error) {
 	if err != nil {
 		return out, fmt.Errorf("retake %s: %w: %s", strings.Join(args, " "), err, last(errors.String(), 400))
 	}
+	b.show(args, out)
 	return out, nil
 }
 

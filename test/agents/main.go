@@ -28,6 +28,7 @@ type options struct {
 	keep   bool
 	out    string
 	doc    string
+	pages  string
 }
 
 func main() {
@@ -39,6 +40,7 @@ func main() {
 	flag.BoolVar(&o.keep, "keep", false, "keep homes and workspaces")
 	flag.StringVar(&o.out, "o", "", "write the results as JSON")
 	flag.StringVar(&o.doc, "doc", "", "write the table between <!-- agents --> and <!-- /agents --> of this file")
+	flag.StringVar(&o.pages, "pages", "", "write a page for each agent into this directory")
 	flag.Parse()
 	failed, err := run(o)
 	if err != nil {
@@ -95,6 +97,11 @@ func try(o options, dir string, a agent) result {
 	for _, s := range scenarios {
 		b := &bed{agent: a, program: program, retake: o.retake, dir: filepath.Join(dir, s.id)}
 		r.Scenarios = append(r.Scenarios, b.play(s))
+		if o.pages != "" && s.id == "turns" {
+			if err := b.page(o.pages, version); err != nil {
+				r.Missing = err.Error()
+			}
+		}
 	}
 	return r
 }

@@ -131,8 +131,10 @@ func (b *bed) takeBack() error {
 		return err
 	}
 	b.check(slices.Equal(prompts, []string{promptWrite, promptInstall, promptClean}), "the log has each turn with its prompt, once")
-	if _, err := b.tell("undo", "--yes"); err != nil {
-		return err
+	for _, args := range [][]string{{"log"}, {"undo", "--yes"}} {
+		if _, err := b.tell(args...); err != nil {
+			return err
+		}
 	}
 	b.check(b.exists("src/greeting.txt") && b.exists("src/lib/one.js"), "undo brought src back")
 	b.check(b.exists("node_modules/localpkg/index.js"), "undo left turn 2 alone")
