@@ -50,6 +50,7 @@ var scenarios = []scenario{
 	{"h", "Extremes", (*bench).extremes},
 	{"i", "Going back", (*bench).back},
 	{"j", "Forks", (*bench).forks},
+	{"k", "The hook of an agent", (*bench).hook},
 }
 
 // together are the letters that run in one pass over the same workspaces.

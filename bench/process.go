@@ -19,6 +19,7 @@ type command struct {
 	argv []string
 	dir  string
 	env  []string
+	in   string // file that it reads; "": nothing
 }
 
 // steps runs processes one after the other, each from start to exit, and adds
@@ -59,6 +60,14 @@ func (c command) output(ctx context.Context) (string, error) {
 	var trouble bytes.Buffer
 	p := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
 	p.Dir, p.Env, p.Stderr = c.dir, c.env, &trouble
+	if c.in != "" {
+		f, err := os.Open(c.in)
+		if err != nil {
+			return "", fmt.Errorf("open input: %w", err)
+		}
+		defer f.Close() //nolint:errcheck // only read
+		p.Stdin = f
+	}
 	p.WaitDelay = 10 * time.Second // a process that goes on behind it must not hold our pipes
 	out, err := p.Output()
 	if err != nil {

@@ -25,6 +25,7 @@ const (
 	roundsBack   = 7_000 // and the thousand after it
 	roundsHeld   = 9_000
 	roundsFork   = 10_000
+	roundsHook   = 11_000 // and the thousand after it
 	sinceThen    = 50_000 // beside the round of the edits that it follows
 	otherWay     = 100_000
 )

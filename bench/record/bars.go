@@ -26,6 +26,7 @@ type bar struct {
 	quickMillis float64 // beside the ratio, for what does not grow with the files: a process starts, opens the store, looks at all others
 	base        bool    // the other is the base of the own row
 	most        bool    // the largest sample counts, not the median: not one may be above
+	tail        bool    // 95 of 100 samples are not above it
 }
 
 // ref is one tool in one row.
@@ -69,6 +70,10 @@ var bars = []bar{
 	{letter: "j", what: "retake fork, whole process, shared blocks, to cp -a", own: ref{Fork, Process}, other: ref{Fork, Copy}, limit: 1.0 / 3, quick: 1.5, quickMillis: 400},
 	{letter: "j", what: "git status in a fork to the workspace that it grew from", own: ref{StatusFork, Git}, other: ref{StatusHome, Git}, limit: 1.5, quick: 3, quickMillis: 200},
 	{letter: "j", what: "every file read in a fork to the workspace that it grew from", own: ref{ReadFork, Cat}, other: ref{ReadHome, Cat}, limit: 1.5, quick: 3},
+	{letter: "k", what: "the hook at a prompt, nothing changed, whole process", own: ref{HookSame, Process}, limit: 25, unit: Millis, quick: 75},
+	{letter: "k", what: "the hook at a prompt after ten files, shared directories, 95 of 100", own: ref{HookShared, Process}, limit: 60, unit: Millis, quick: 240, tail: true},
+	{letter: "k", what: "the hook at a prompt after ten files, random places, 95 of 100", own: ref{HookRandom, Process}, limit: 60, unit: Millis, quick: 240, tail: true},
+	{letter: "k", what: "the hook in a directory that was never protected", own: ref{HookForeign, Process}, limit: 12, unit: Millis, quick: 36},
 }
 
 // exact is a limit of nothing at all, also in a quick run.
@@ -136,6 +141,9 @@ func (r *Record) judge(b bar, limit, plus float64) Verdict {
 	own, ok := w.Median(b.own.tool)
 	if b.most && ok {
 		own = slices.Max(w.Samples[b.own.tool])
+	}
+	if b.tail && ok {
+		own, _ = Tail(w.Samples[b.own.tool])
 	}
 	if b.unit != "" {
 		v.Bar = "≤ " + show(limit, b.unit)

@@ -17,6 +17,7 @@ const (
 	Copy    = "cp"    // cp -a, every byte
 	Clone   = "clone" // cp -a, blocks shared
 	Cat     = "cat"
+	Bare    = "bare" // a Go program that only ends
 )
 
 // Rows.
@@ -98,6 +99,13 @@ const (
 	StatusHome  Key = "fork.status.origin"
 	ReadFork    Key = "fork.read"
 	ReadHome    Key = "fork.read.origin"
+
+	HookSame    Key = "hook.same"
+	HookShared  Key = "hook.shared"
+	HookRandom  Key = "hook.random"
+	HookEnd     Key = "hook.end"
+	HookForeign Key = "hook.foreign"
+	HookStart   Key = "hook.start"
 
 	Flat       Key = "flat"
 	LargeFirst Key = "large.first"

@@ -213,6 +213,15 @@ func Median(samples []float64) (v float64, ok bool) {
 	return (s[m-1] + s[m]) / 2, true
 }
 
+// Tail is what 95 of 100 samples are not above; ok is false when there are none.
+func Tail(samples []float64) (v float64, ok bool) {
+	if len(samples) == 0 {
+		return 0, false
+	}
+	s := slices.Sorted(slices.Values(samples))
+	return s[(len(s)*95+99)/100-1], true
+}
+
 // AddTool notes a tool, in the place of an earlier one of its name.
 func (r *Record) AddTool(t Tool) {
 	i := slices.IndexFunc(r.Tools, func(x Tool) bool { return x.Name == t.Name })

@@ -13,7 +13,7 @@ import (
 type grid [][]string
 
 // order is how tools stand side by side.
-var order = []string{Retake, Process, Scan, Solo, Engine, Git, Kopia, Restic, Btrfs, Copy, Clone, Cat}
+var order = []string{Retake, Process, Scan, Solo, Engine, Git, Kopia, Restic, Btrfs, Copy, Clone, Cat, Bare}
 
 // columns are the tools that have a sample in one of the rows.
 func columns(rows []*Row) []string {

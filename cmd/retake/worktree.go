@@ -15,17 +15,16 @@ import (
 )
 
 // worktree makes a fork for Claude Code instead of a git worktree, with everything in
-// it that git does not know. Where that is not possible git makes one: who asked gets
-// a path in any case.
+// it that git does not know. In a directory that is not protected git makes one:
+// who asked gets a path there too.
 func (h *hearer) worktree(ctx context.Context, w hook.Worktree) (string, error) {
 	if w.Remove != "" {
 		return "", h.dropWorktree(ctx, w.Remove)
 	}
 	path, err := h.forkFor(ctx, w)
-	if err == nil {
-		return path, nil
+	if err == nil || !retake.IsKind(err, retake.NotFound) {
+		return path, err // git would run what a protected workspace holds
 	}
-	h.trouble("worktree: " + err.Error())
 	path = filepath.Join(w.Dir, ".claude", "worktrees", plainName(w.Name))
 	git, ok := h.conf.Look("git")
 	if !ok {
@@ -61,9 +60,17 @@ func (h *hearer) forkFor(ctx context.Context, w hook.Worktree) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	f, err := svc.Fork(ctx, retake.ForkRequest{Workspace: ws.ID, Ref: string(saved.Checkpoint.ID), Dir: filepath.Join(dir, plainName(w.Name))})
-	return f.Workspace.Root, err
+	name := plainName(w.Name)
+	for n := 2; ; n++ { // an agent may ask for the same name again
+		f, err := svc.Fork(ctx, retake.ForkRequest{Workspace: ws.ID, Ref: string(saved.Checkpoint.ID), Dir: filepath.Join(dir, name)})
+		if !retake.IsKind(err, retake.Exists) || n > mostNames {
+			return f.Workspace.Root, err
+		}
+		name = fmt.Sprintf("%s-%d", plainName(w.Name), n)
+	}
 }
+
+const mostNames = 100
 
 // dropWorktree removes a fork that was made for a worktree. It goes out of the way first,
 // and is deleted only when a checkpoint holds every file of it.

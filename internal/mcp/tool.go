@@ -87,6 +87,9 @@ func guard(next sdk.MethodHandler) sdk.MethodHandler {
 				res, err = refusal(&retake.Error{Kind: retake.Internal, What: fmt.Sprintf("the tool broke: %v", p)}), nil
 			}
 		}()
+		if p, ok := req.GetParams().(*sdk.CallToolParamsRaw); ok && bytes.Equal(bytes.TrimSpace(p.Arguments), []byte("null")) {
+			p.Arguments = json.RawMessage("{}") // some clients say null for none
+		}
 		res, err = next(ctx, method, req)
 		if r, ok := res.(*sdk.CallToolResult); ok && r.GetError() != nil {
 			res = refusal(r.GetError())

@@ -172,3 +172,13 @@ func FuzzInput(f *testing.F) {
 		}
 	})
 }
+
+// Some clients say null where there are no arguments.
+func TestNullIsNoArguments(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	res, err := d.client.CallTool(t.Context(), &sdk.CallToolParams{Name: "timeline", Arguments: json.RawMessage("null")})
+	if err != nil || res.IsError {
+		t.Errorf("timeline with null: %+v, %v", res, err)
+	}
+}

@@ -127,7 +127,7 @@ func (c *care) waiting(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-t.C:
-			c.s.hearOlder(retake.Signal{Time: c.s.p.Clock.Now()})
+			c.s.hearOlder("")
 		}
 	}
 }

@@ -21,6 +21,8 @@ const (
 	talkWait = 2 * time.Second       // for the last words to be there
 	talkStep = 50 * time.Millisecond // between two looks
 	talkTail = 512                   // bytes by which a file is known again
+
+	missingLooks = 4 // for a transcript that is not there
 )
 
 // keepLater keeps the conversation of a session with the checkpoint of a job.
@@ -88,9 +90,13 @@ func (h *hearing) keepFrom(ctx context.Context, key string, j *hearingJob, known
 func (s *Service) listen(ctx context.Context, agent, path, message string) bool {
 	deadline := time.NewTimer(talkWait)
 	defer deadline.Stop()
-	for {
-		if tail, err := s.lastWords(path); err == nil && talk.Ends(agent, tail, message) {
+	for looks := 0; ; looks++ {
+		tail, err := s.lastWords(path)
+		if err == nil && talk.Ends(agent, tail, message) {
 			return true
+		}
+		if err != nil && looks >= missingLooks {
+			return false // an agent that keeps a transcript has begun it long before
 		}
 		select {
 		case <-ctx.Done():

@@ -25,7 +25,7 @@ func (s *Service) Observe(ctx context.Context, sig retake.Signal) (retake.Reacti
 		return retake.Reaction{}, ctx.Err()
 	}
 	if s.p.Sole {
-		s.hearOlder(sig)
+		s.hearOlder(sig.ID)
 	}
 	return s.observe(ctx, sig, false)
 }

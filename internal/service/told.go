@@ -67,28 +67,25 @@ func inTurn(cp retake.Checkpoint) bool {
 // and those that were not done when the service ended.
 func (s *Service) hearWaiting() {
 	spool.Tidy(s.p.Signals, s.p.Clock.Now().Add(-time.Hour))
-	_ = spool.Each(s.p.Signals, func(sig retake.Signal) bool { // the next start looks again
-		s.hearAgain(sig)
+	_ = spool.Each(s.p.Signals, func(sig retake.Signal, done func()) bool { // the next start looks again
+		s.hearAgain(sig, done)
 		return s.life.Err() == nil
 	})
 }
 
-// hearOlder hears what waits and was told before a signal: order is what tells a turn's
+// hearOlder hears what waits before a signal that comes now: order is what tells a turn's
 // end from the next one's.
-func (s *Service) hearOlder(sig retake.Signal) {
+func (s *Service) hearOlder(id retake.SignalID) {
 	if s.p.Signals == "" || spool.Count(s.p.Signals) == 0 {
 		return
 	}
 	s.older.Lock()
 	defer s.older.Unlock()
-	_ = spool.Each(s.p.Signals, func(waits retake.Signal) bool { // the next one looks again
-		if waits.Time.After(sig.Time) || waits.ID == sig.ID {
-			return false
+	_ = spool.Each(s.p.Signals, func(waits retake.Signal, done func()) bool { // the next one looks again
+		if waits.ID != id && !s.underWay(waits) {
+			s.hearAgain(waits, done)
 		}
-		if !s.underWay(waits) {
-			s.hearAgain(waits)
-		}
-		return s.life.Err() == nil
+		return waits.ID != id && s.life.Err() == nil
 	})
 }
 
@@ -105,14 +102,14 @@ const tooOld = 7 * 24 * time.Hour
 
 // hearAgain hears one that waited. What cannot be done now waits on; what never can be,
 // because there is no such workspace, goes.
-func (s *Service) hearAgain(sig retake.Signal) {
+func (s *Service) hearAgain(sig retake.Signal, drop func()) {
 	r, err := s.observe(s.life, sig, true)
 	done := err == nil && !r.Later
 	for _, never := range []retake.ErrorKind{retake.Invalid, retake.Exists, retake.NotFound, retake.Moved} {
 		done = done || retake.IsKind(err, never)
 	}
 	if done || s.p.Clock.Now().Sub(sig.Time) > tooOld && s.life.Err() == nil {
-		_ = spool.Drop(s.p.Signals, sig) // again, it is heard and changes nothing
+		drop()
 	}
 }
 
@@ -154,9 +151,15 @@ func (s *Service) settle(ctx context.Context, ws retake.Workspace) {
 			return
 		}
 	}
-	h.keeps.Lock()   // whoever keeps a conversation has it until it is kept
-	h.keeps.Unlock() //nolint:staticcheck // only waited
+	for end := s.p.Clock.Now().Add(talkWait); s.p.Clock.Now().Before(end) && ctx.Err() == nil; <-time.After(settleStep) {
+		if h.keeps.TryLock() { // whoever keeps a conversation has it until it is kept
+			h.keeps.Unlock()
+			return
+		}
+	}
 }
+
+const settleStep = 10 * time.Millisecond
 
 // lookAfter ends the turns of agents that died, now and then.
 func (s *Service) lookAfter(ctx context.Context) {

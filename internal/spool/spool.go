@@ -14,8 +14,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -56,7 +58,7 @@ func Put(dir string, s retake.Signal) error {
 	if err != nil {
 		return fmt.Errorf("encode signal: %w", err)
 	}
-	if err := write(dir, name(s), b); err != nil {
+	if err := write(dir, name(s, names), b); err != nil {
 		return fmt.Errorf("keep signal: %w", err)
 	}
 	return nil
@@ -74,9 +76,22 @@ func lean(s retake.Signal) retake.Signal {
 	return s
 }
 
-// name sorts by the time that a signal was told, then by its id.
-func name(s retake.Signal) string {
-	return fmt.Sprintf("%020d-%s%s", max(s.Time.UnixNano(), 0), s.ID, suffix)
+// name sorts after all that wait: in the order they came, whatever the clock says. One
+// that waits already keeps its place.
+func name(s retake.Signal, waiting []string) string {
+	for _, n := range waiting {
+		if strings.HasSuffix(n, string(s.ID)+suffix) {
+			return n
+		}
+	}
+	at := max(s.Time.UnixNano(), 0)
+	if n := len(waiting); n > 0 {
+		number, _, _ := strings.Cut(waiting[n-1], "-")
+		if last, err := strconv.ParseInt(number, 10, 64); err == nil && last < math.MaxInt64 {
+			at = max(at, last+1)
+		}
+	}
+	return fmt.Sprintf("%020d-%s%s", at, s.ID, suffix)
 }
 
 // CheckID accepts an id as we make it, and nothing else: it becomes part of a name.
@@ -118,9 +133,9 @@ func write(dir, name string, b []byte) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Each gives what waits to f, oldest first and one at a time, until f answers false. A
-// file that cannot be read is put aside.
-func Each(dir string, f func(retake.Signal) bool) error {
+// Each gives what waits to f, in the order it came and one at a time, until f answers
+// false; done takes it away. A file that cannot be read is put aside.
+func Each(dir string, f func(s retake.Signal, done func()) bool) error {
 	names, err := list(dir)
 	if err != nil {
 		return err
@@ -132,18 +147,18 @@ func Each(dir string, f func(retake.Signal) bool) error {
 			continue // it was done meanwhile
 		}
 		if err != nil {
-			_ = os.Rename(path, filepath.Join(dir, aside)) // one is enough to look at
+			_ = os.Rename(path, strings.TrimSuffix(path, suffix)+"."+uuid.NewString()+aside) // the next look passes it
 			continue
 		}
-		if !f(sig) {
+		if !f(sig, func() { _ = os.Remove(path) }) { // again, it is heard and changes nothing
 			return nil
 		}
 	}
 	return nil
 }
 
-// aside is where the last file lies that could not be read.
-const aside = "unreadable"
+// aside ends the names of files that could not be read.
+const aside = ".unreadable"
 
 func read(path string) (retake.Signal, error) {
 	var sig retake.Signal
@@ -202,11 +217,19 @@ func Drop(dir string, s retake.Signal) error {
 	if err := CheckID(s.ID); err != nil {
 		return err
 	}
-	err := os.Remove(filepath.Join(dir, name(s)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	names, err := list(dir)
+	if err != nil {
+		return err
 	}
-	return err
+	for _, n := range names {
+		if !strings.HasSuffix(n, string(s.ID)+suffix) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("drop signal: %w", err)
+		}
+	}
+	return nil
 }
 
 // Count is how many wait.

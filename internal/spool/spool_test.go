@@ -21,7 +21,7 @@ func signal(sec int64) retake.Signal {
 
 func all(t *testing.T, dir string) (out []retake.Signal) {
 	t.Helper()
-	if err := spool.Each(dir, func(s retake.Signal) bool {
+	if err := spool.Each(dir, func(s retake.Signal, _ func()) bool {
 		out = append(out, s)
 		return true
 	}); err != nil {
@@ -30,11 +30,12 @@ func all(t *testing.T, dir string) (out []retake.Signal) {
 	return out
 }
 
+// The order is that of coming: a clock may have gone back between two signals.
 func TestOldestComesFirst(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "not", "made")
-	late, early := signal(200), signal(100)
-	for _, s := range []retake.Signal{late, early, late} {
+	early, late := signal(200), signal(100)
+	for _, s := range []retake.Signal{early, late, early} {
 		if err := spool.Put(dir, s); err != nil {
 			t.Fatal(err)
 		}
@@ -79,6 +80,9 @@ func TestWhatCannotBeReadIsPutAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "0-link.signal")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "0-dir.signal"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -135,5 +139,26 @@ func TestHalvesAreTidiedUp(t *testing.T) {
 	spool.Tidy(dir, i.ModTime().Add(time.Hour))
 	if _, err := os.Stat(filepath.Join(dir, "new-1")); err == nil {
 		t.Error("what nobody writes any more stays")
+	}
+}
+
+func TestWhatIsDoneGoesWhateverItsName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := spool.Put(dir, signal(5)); err != nil {
+		t.Fatal(err)
+	}
+	names, err := os.ReadDir(dir)
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	if err := os.Rename(filepath.Join(dir, names[0].Name()), filepath.Join(dir, "odd.signal")); err != nil {
+		t.Fatal(err)
+	}
+	if err := spool.Each(dir, func(_ retake.Signal, done func()) bool {
+		done()
+		return true
+	}); err != nil || spool.Count(dir) != 0 {
+		t.Errorf("%d wait, %v", spool.Count(dir), err)
 	}
 }

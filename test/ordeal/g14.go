@@ -1,0 +1,79 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/retake-dev/retake"
+)
+
+func init() { register("G14", contextIsBestEffort) }
+
+// What a moment of an agent may take beside a plain save of the same files: both are
+// medians of one run, and either is enough.
+const (
+	contextSlack = 50 * time.Millisecond
+	contextTimes = 2
+	twinFiles    = 60
+)
+
+// contextIsBestEffort: whatever becomes of what agents tell and hold, the moments of
+// their turns are the same, byte by byte, as plain saves of a twin workspace of which
+// no agent knows, and are there as soon.
+func contextIsBestEffort(r *run) []verdict {
+	v := verdict{Guarantee: "G14", What: "context that fails, hangs or lies changes no moment and delays none", Control: "the conversation is read before the files, or kept among them", Detail: map[string]any{}}
+	start := time.Now()
+	reps := r.figure(5, 9)
+	slowest := map[string]string{}
+	worst := 0.0
+	for _, p := range contextProviders {
+		for _, f := range p.faults {
+			v.Tried++
+			t, err := troubled(r, f, reps, nil)
+			if err != nil {
+				v.fail("%s, %s: %v", p.name, f.name, err)
+				continue
+			}
+			if err := t.late(); err != nil {
+				v.fail("%s, %s: %v", p.name, f.name, err)
+			}
+			if q := t.quotient(); q > worst {
+				worst = q
+				slowest["fault"], slowest["times"], slowest["plain"] = p.name+", "+f.name, fmt.Sprintf("%.2f", q), middle(t.plain).Round(time.Microsecond).String()
+			}
+		}
+	}
+	v.Detail["providers"], v.Detail["moments_each"], v.Detail["slowest"] = len(contextProviders), 2*reps, slowest
+	v.Caught = wrongOrder(r, &v)
+	v.Seconds = time.Since(start).Seconds()
+	return []verdict{v}
+}
+
+// wrongOrder is the control: a harness that reads the conversation before the files,
+// and one that keeps it among them.
+func wrongOrder(r *run, v *verdict) (caught int64) {
+	slow := contextFault{name: "control", arrange: pipeWithTime}
+	t, err := troubled(r, slow, 3, func(t *twins, _ retake.Signal) error {
+		_, err := os.ReadFile(t.transcript())
+		return err
+	})
+	if err == nil {
+		err = t.late()
+	}
+	v.Detail["control_waits"] = fmt.Sprint(err)
+	if err != nil {
+		caught++
+	}
+	_, err = troubled(r, contextFault{name: "control"}, 3, func(t *twins, sig retake.Signal) error {
+		return os.WriteFile(filepath.Join(t.root(0), "context.json"), []byte(sig.ID), 0o644)
+	})
+	v.Detail["control_mixes"] = fmt.Sprint(err)
+	if err != nil {
+		caught++
+	}
+	return caught
+}

@@ -1,0 +1,209 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/spool"
+)
+
+// settle wants what was told to be a moment now, and nothing to wait.
+func (l *lane) settle(f hookFault, s *speaker, i int) error {
+	l.mu.Lock()
+	l.v.Tried++
+	l.sum.faults[f.name]++
+	if f.lossy {
+		l.sum.unkept++
+	}
+	l.mu.Unlock()
+	if err := l.heard(fmt.Sprintf("%s, turn %d", f.name, i)); err != nil {
+		return err
+	}
+	if f.lossy {
+		return nil
+	}
+	t := turnTold{fault: fmt.Sprintf("%s, turn %d", f.name, i), agent: s.agent, session: s.session, turn: s.turn, prompt: s.prompt}
+	good, err := l.compare([]turnTold{t})
+	l.told = append(l.told, good...)
+	return err
+}
+
+// heard waits until nothing waits: for a while by itself, then with a new daemon. What
+// waits for ever is taken away, so that the next turns can be looked at.
+func (l *lane) heard(when string) error {
+	if err := l.up(); err != nil {
+		return err
+	}
+	empty := func() bool { return spool.Count(l.signals()) == 0 }
+	if within(soon, empty) {
+		return nil
+	}
+	l.mu.Lock()
+	l.sum.restarted++
+	l.mu.Unlock()
+	if _, err := l.ask(l.exe, "daemon", "stop"); err != nil {
+		return err
+	}
+	if err := l.up(); err != nil {
+		return err
+	}
+	if within(patience/2, empty) {
+		return nil
+	}
+	names, err := filepath.Glob(filepath.Join(l.signals(), "*.signal"))
+	for _, name := range names {
+		l.complain("%s: %s waits for ever", when, filepath.Base(name))
+		err = errors.Join(err, os.RemoveAll(name))
+	}
+	return err
+}
+
+// within waits so long for a condition at most.
+func within(d time.Duration, holds func() bool) bool {
+	for end := time.Now().Add(d); time.Now().Before(end); <-time.After(pollEvery) {
+		if holds() {
+			return true
+		}
+	}
+	return holds()
+}
+
+func (l *lane) complain(format string, a ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.v.fail(format, a...)
+}
+
+// compare holds the timelines against what was told. Nothing waits any more, so what
+// is no moment by now is in the memory of a process alone, or nowhere. It answers the
+// turns that are right.
+func (l *lane) compare(told []turnTold) (good []turnTold, err error) {
+	moments, err := l.moments()
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range told {
+		n := t.count(moments)
+		if n == 1 {
+			good = append(good, t)
+			continue
+		}
+		later := ""
+		if n == 0 && within(soon, func() bool {
+			moments, err = l.moments()
+			return err == nil && t.count(moments) > 0
+		}) {
+			later = "; one came later, and a kill before that would have lost it"
+		}
+		l.complain("%s: %s ended a turn once, nothing waits, and %d moments tell of it%s (%s)", t.fault, t.agent, n, later, t.near(moments))
+	}
+	return good, nil
+}
+
+func (l *lane) moments() ([]retake.Checkpoint, error) {
+	c := l.client()
+	defer c.Close() //nolint:errcheck // scratch
+	var out []retake.Checkpoint
+	for _, id := range l.ids {
+		tl, err := c.Log(context.Background(), retake.LogQuery{Workspace: id, Limit: 1 << 20})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, tl.Checkpoints...)
+	}
+	return out, nil
+}
+
+// count is how many moments stand at the end of this turn.
+func (t turnTold) count(moments []retake.Checkpoint) (n int) {
+	for _, cp := range moments {
+		if cp.Trigger == retake.TriggerTurn && cp.Turn != nil && cp.Turn.Agent == t.agent && cp.Turn.Session == t.session && t.is(*cp.Turn) {
+			n++
+		}
+	}
+	return n
+}
+
+func (t turnTold) is(turn retake.Turn) bool {
+	if t.turn == "" {
+		return turn.Prompt == t.prompt
+	}
+	return turn.ID == t.turn
+}
+
+// near is what the newest moments say, for whoever looks into a failure.
+func (t turnTold) near(moments []retake.Checkpoint) string {
+	var out []string
+	for _, cp := range moments {
+		if cp.Turn != nil && cp.Turn.Session == t.session && len(out) < 4 {
+			b, _ := json.Marshal(map[string]any{"n": cp.Number, "trigger": cp.Trigger, "prompt": cp.Turn.Prompt, "failed": cp.Turn.Failed, "late": cp.Turn.Late.String(), "id": cp.Turn.ID})
+			out = append(out, string(b))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// whole looks again at the end, as it is and as the store alone makes it.
+func (l *lane) whole() (err error) {
+	if l.told, err = l.compare(l.told); err != nil {
+		return err
+	}
+	if _, err := l.ask(l.exe, "daemon", "stop"); err != nil {
+		return err
+	}
+	s, err := l.alone(context.Background())
+	if err != nil {
+		return err
+	}
+	_, err = s.Rebuild(context.Background())
+	if err = errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	_, err = l.compare(l.told)
+	return err
+}
+
+// forgotten is the control: nobody can hear, and what waits is deleted.
+func forgotten(r *run, v *verdict) (int64, error) {
+	blind := verdict{}
+	l, err := newLane(r, hookLanes, &sync.Mutex{}, &blind, &hookSum{slowest: map[retake.SignalKind]time.Duration{}, faults: map[string]int{}})
+	if err != nil {
+		return 0, err
+	}
+	defer l.end(v)
+	for i := range hookControls {
+		if err := l.up(); err != nil {
+			return 0, err
+		}
+		s := l.speaker(hookAgents[i%len(hookAgents)], i)
+		s.begin(fmt.Sprintf("control %d", i), false)
+		lift, err := noRun(l)
+		if err != nil {
+			return 0, err
+		}
+		for _, kind := range turnEvents {
+			l.fire(s, kind)
+		}
+		if err := errors.Join(os.RemoveAll(l.signals()), lift()); err != nil {
+			return 0, err
+		}
+		if err := l.settle(hookFault{name: "control"}, s, i); err != nil {
+			return 0, err
+		}
+	}
+	v.Detail["control_tried"] = hookControls
+	if len(blind.Failures) > 0 {
+		v.Detail["control_example"] = blind.Failures[0]
+	}
+	return blind.Failed, nil
+}
