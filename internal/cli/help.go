@@ -27,7 +27,7 @@ func (c *helpCmd) run(cmd *cobra.Command, args []string) error {
 	if c.agent || c.json {
 		return c.writeJSON(manual(c.root))
 	}
-	if len(args) == 1 {
+	if len(args) > 0 {
 		found, rest, err := c.root.Find(args)
 		if err != nil || len(rest) > 0 || found == c.root {
 			return noCommand(c.root, args)

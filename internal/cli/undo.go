@@ -9,7 +9,7 @@ import (
 func (f *face) undoCommand() *cobra.Command {
 	c := &journey{face: f}
 	cmd := &cobra.Command{
-		Use: "undo [REF] [-- PATH…]", Short: "take back one change: the newest, or a named one",
+		Use: "undo [REF] [-- PATH…]", Short: "take back one turn or change: the newest, or a named one",
 		Args: beforePaths(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.along(cmd, args, retake.CourseUndo) },
 	}
