@@ -1,7 +1,9 @@
 package service
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -120,14 +122,11 @@ func (s *Service) branch(ctx context.Context, ws retake.Workspace, req retake.Re
 	if err != nil {
 		return err
 	}
-	u, err := uuid.NewRandom()
-	if err != nil {
-		return err
-	}
-	b, err := talk.Fork(talk.ForkRequest{
+	fork := talk.ForkRequest{
 		Agent: out.Agent, Session: out.Session, Turn: agentTurn(state.Checkpoint.Turn.ID), Path: c.Path, Data: data,
-		New: u.String(), Dir: out.Dir, Home: s.p.Home, Now: s.p.Clock.Now(),
-	})
+		Dir: out.Dir, Home: s.p.Home, Now: state.Checkpoint.Time,
+	}
+	b, err := freeBranch(fork, state.Checkpoint.ID)
 	if err != nil {
 		out.Why = err.Error()
 		return nil
@@ -144,12 +143,41 @@ func (s *Service) branch(ctx context.Context, ws retake.Workspace, req retake.Re
 			out.Command, out.Exact, out.Why = []string{}, false, "its transcript lies where agents keep none"
 			return nil
 		}
-		if err := writeNew(f.Path, f.Data); err != nil {
+		if err := writeNew(f.Path, f.Data); err != nil && !errors.Is(err, fs.ErrExist) { // else it is there, and the same
 			return fmt.Errorf("write conversation: %w", err)
 		}
 	}
 	s.expect(req, *out)
 	return nil
+}
+
+// mostBranches is how often one moment is gone on from.
+const mostBranches = 1000
+
+// freeBranch is the fork of a conversation whose files are not there yet, or are there and
+// were not gone on with: to ask twice makes one.
+func freeBranch(r talk.ForkRequest, from retake.CheckpointID) (talk.Branch, error) {
+	for n := range mostBranches {
+		r.New = uuid.NewHash(sha256.New(), uuid.NameSpaceURL, fmt.Appendf(nil, "%s %s %s %d", from, r.Session, r.Dir, n), 4).String()
+		b, err := talk.Fork(r)
+		if err != nil || !slices.ContainsFunc(b.Files, taken) {
+			return b, err
+		}
+	}
+	return talk.Branch{}, errors.New("it was gone on with too often from here")
+}
+
+// taken reports whether something else lies where a file would go.
+func taken(f talk.File) bool {
+	i, err := os.Lstat(f.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	if err != nil || !i.Mode().IsRegular() || i.Size() != int64(len(f.Data)) {
+		return true
+	}
+	b, err := os.ReadFile(f.Path)
+	return err != nil || !bytes.Equal(b, f.Data)
 }
 
 // agentTurn is the name that the agent gave a turn; ours means nothing to it.

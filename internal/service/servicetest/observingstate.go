@@ -165,6 +165,17 @@ func resumeAfterUndo(t *testing.T, b *bench) {
 	if !strings.Contains(string(fork), "answer to one") || strings.Contains(string(fork), "answer to two") || strings.Contains(string(fork), a.id) {
 		t.Errorf("the fork is\n%s", fork)
 	}
+	if again, err := b.s.Resume(b.ctx(), retake.ResumeRequest{Workspace: b.ws.ID}); err != nil || again.Session != r.Session {
+		t.Errorf("asked twice, it goes on as %s and %s, %v", r.Session, again.Session, err)
+	}
+	forked := b.agent("claude-code", r.Session)
+	forked.transcript = filepath.Join(filepath.Dir(a.transcript), r.Session+".jsonl")
+	if _, err := os.Stat(forked.transcript); err == nil {
+		forked.talks(forked.line("user", "went on"))
+		if again, err := b.s.Resume(b.ctx(), retake.ResumeRequest{Workspace: b.ws.ID}); err != nil || again.Session == r.Session {
+			t.Errorf("one that was gone on with is given again: %s, %v", again.Session, err)
+		}
+	}
 	next := b.agent("claude-code", r.Session)
 	if got := next.prompt("again"); got.Note == "" {
 		t.Error("the forked session is not told where it stands")
