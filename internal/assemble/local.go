@@ -43,6 +43,7 @@ func Lone(ctx context.Context, c config.Config, s *config.Settings) (retake.Serv
 		release()
 		return nil, err
 	}
+	svc.CatchUp()
 	return lone{svc, release}, nil
 }
 

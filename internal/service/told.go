@@ -63,6 +63,13 @@ func inTurn(cp retake.Checkpoint) bool {
 	}
 }
 
+// CatchUp hears what waits, for a service that lives for one command: no daemon will.
+func (s *Service) CatchUp() {
+	if s.p.Signals != "" && spool.Count(s.p.Signals) > 0 {
+		s.hearWaiting()
+	}
+}
+
 // hearWaiting hears what waits in the spool: signals that came while nobody listened,
 // and those that were not done when the service ended.
 func (s *Service) hearWaiting() {

@@ -78,7 +78,7 @@ func Paste(p Places, shown string) error {
 // Wait is await on a page: it asks until the thing is there.
 //
 //	await moments N               so many moments are listed
-//	await intent TEXT             one of them has these words
+//	await intent TEXT             one of them, after a turn, has these words
 //	await conversation REF TEXT   what was said up to there holds these words
 //	await heard                   no signal waits any more
 func Wait(ts *testscript.TestScript, neg bool, args []string) {
@@ -123,7 +123,7 @@ func look(p Places, want []string) (there bool, seen string, err error) {
 	case "intent":
 		list, err := Moments(p)
 		for _, m := range list {
-			there = there || strings.Contains(m.Intent, rest)
+			there = there || m.Trigger != "prompt" && strings.Contains(m.Intent, rest) // the one before a turn says its words too
 		}
 		return there, fmt.Sprint(list), err
 	case "conversation":
