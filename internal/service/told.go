@@ -65,7 +65,7 @@ func inTurn(cp retake.Checkpoint) bool {
 
 // CatchUp hears what waits, for a service that lives for one command: no daemon will.
 func (s *Service) CatchUp() {
-	if s.p.Signals != "" && spool.Count(s.p.Signals) > 0 {
+	if s.p.Signals != "" && !spool.Empty(s.p.Signals) {
 		s.hearWaiting()
 	}
 }
@@ -74,7 +74,7 @@ func (s *Service) CatchUp() {
 // and those that were not done when the service ended.
 func (s *Service) hearWaiting() {
 	spool.Tidy(s.p.Signals, s.p.Clock.Now().Add(-time.Hour))
-	_ = spool.Each(s.p.Signals, func(sig retake.Signal, done func()) bool { // the next start looks again
+	_ = spool.Each(s.p.Signals, 0, func(sig retake.Signal, done func()) bool { // the next start looks again
 		s.hearAgain(sig, done)
 		return s.life.Err() == nil
 	})
@@ -83,18 +83,21 @@ func (s *Service) hearWaiting() {
 // hearOlder hears what waits before a signal that comes now: order is what tells a turn's
 // end from the next one's.
 func (s *Service) hearOlder(id retake.SignalID) {
-	if s.p.Signals == "" || spool.Count(s.p.Signals) == 0 {
+	if s.p.Signals == "" || spool.Empty(s.p.Signals) {
 		return
 	}
 	s.older.Lock()
 	defer s.older.Unlock()
-	_ = spool.Each(s.p.Signals, func(waits retake.Signal, done func()) bool { // the next one looks again
+	_ = spool.Each(s.p.Signals, mostOlder, func(waits retake.Signal, done func()) bool { // the next one looks again
 		if waits.ID != id && !s.underWay(waits) {
 			s.hearAgain(waits, done)
 		}
 		return waits.ID != id && s.life.Err() == nil
 	})
 }
+
+// mostOlder bounds what a signal waits for; the rest is heard by and by.
+const mostOlder = 64
 
 // underWay reports whether a signal was heard and is being done.
 func (s *Service) underWay(sig retake.Signal) bool {

@@ -134,11 +134,15 @@ func write(dir, name string, b []byte) error {
 }
 
 // Each gives what waits to f, in the order it came and one at a time, until f answers
-// false; done takes it away. A file that cannot be read is put aside.
-func Each(dir string, f func(s retake.Signal, done func()) bool) error {
+// false; done takes it away. A file that cannot be read is put aside. At most so many
+// files are looked at; 0 is all.
+func Each(dir string, most int, f func(s retake.Signal, done func()) bool) error {
 	names, err := list(dir)
 	if err != nil {
 		return err
+	}
+	if most > 0 {
+		names = names[:min(len(names), most)]
 	}
 	for _, n := range names {
 		path := filepath.Join(dir, n)
@@ -230,6 +234,17 @@ func Drop(dir string, s retake.Signal) error {
 		}
 	}
 	return nil
+}
+
+// Empty reports quickly whether nothing lies there at all.
+func Empty(dir string) bool {
+	d, err := os.Open(dir)
+	if err != nil {
+		return true
+	}
+	defer d.Close() //nolint:errcheck // only looked
+	names, err := d.Readdirnames(1)
+	return err != nil || len(names) == 0
 }
 
 // Count is how many wait.

@@ -21,7 +21,7 @@ func signal(sec int64) retake.Signal {
 
 func all(t *testing.T, dir string) (out []retake.Signal) {
 	t.Helper()
-	if err := spool.Each(dir, func(s retake.Signal, _ func()) bool {
+	if err := spool.Each(dir, 0, func(s retake.Signal, _ func()) bool {
 		out = append(out, s)
 		return true
 	}); err != nil {
@@ -155,7 +155,7 @@ func TestWhatIsDoneGoesWhateverItsName(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, names[0].Name()), filepath.Join(dir, "odd.signal")); err != nil {
 		t.Fatal(err)
 	}
-	if err := spool.Each(dir, func(_ retake.Signal, done func()) bool {
+	if err := spool.Each(dir, 0, func(_ retake.Signal, done func()) bool {
 		done()
 		return true
 	}); err != nil || spool.Count(dir) != 0 {
