@@ -74,7 +74,11 @@ func (s *Service) CatchUp() {
 // and those that were not done when the service ended.
 func (s *Service) hearWaiting() {
 	spool.Tidy(s.p.Signals, s.p.Clock.Now().Add(-time.Hour))
-	_ = spool.Each(s.p.Signals, 0, func(sig retake.Signal, done func()) bool { // the next start looks again
+	most := 0
+	if spool.Count(s.p.Signals) > spool.Most { // somebody else put them there: nobody waits for all of it
+		most = mostOlder
+	}
+	_ = spool.Each(s.p.Signals, most, func(sig retake.Signal, done func()) bool { // the next start looks again
 		s.hearAgain(sig, done)
 		return s.life.Err() == nil
 	})

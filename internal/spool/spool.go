@@ -26,9 +26,11 @@ import (
 	"github.com/retake-dev/retake"
 )
 
+// Most is how many signals are kept.
+const Most = 4000
+
 const (
 	suffix    = ".signal"
-	maxFiles  = 4000
 	manyFiles = 400 // from here on only what a moment needs is kept
 	maxSize   = 4 << 20
 )
@@ -48,7 +50,7 @@ func Put(dir string, s retake.Signal) error {
 	if err != nil {
 		return err
 	}
-	if len(names) >= maxFiles {
+	if len(names) >= Most {
 		return ErrFull
 	}
 	if len(names) >= manyFiles {

@@ -79,7 +79,7 @@ func boundless(r *run) (caught int64, err error) {
 	defer func() { err = errors.Join(err, b.close()) }()
 	b.budget = b.total / 10
 	var seen verdict
-	err = b.live(r.figure(600, 10_000), &seen, func() bool { return seen.Failed > 0 })
+	err = b.live(r.figure(3000, 10_000), &seen, func() bool { return seen.Failed > 0 })
 	return seen.Failed, err
 }
 
