@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/spool"
 )
 
 // contextFault is one thing that is wrong with a part of the context. With anew the
