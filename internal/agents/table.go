@@ -31,7 +31,7 @@ var agents = []Agent{
 		driver: extension{file: opencodeFile, from: "retake.js", hooks: 9, notes: []string{nextSession}}},
 	{Name: "docker-agent", Title: "Docker Agent", programs: []string{"docker-agent", "cagent"},
 		homes:  func(p Places) []string { return []string{filepath.Join(p.Home, ".cagent")} },
-		driver: snippet{from: "docker-agent.yaml", detail: "hooks of docker-agent stand in the file of each agent; put these lines there"}},
+		driver: snippet{from: "docker-agent.yaml", detail: "hooks of docker-agent stand in the file of each agent; the lines for it: retake agents install docker-agent --plan"}},
 	{Name: "cursor", Title: "Cursor", programs: []string{"cursor", "cursor-agent"},
 		homes:  func(p Places) []string { return []string{filepath.Join(p.Home, ".cursor")} },
 		driver: settings{file: in("", ".cursor", "hooks.json"), hooks: cursorHooks, ours: commandOf("cursor"), flat: true, version: true, notes: says(nextSession)}},

@@ -51,25 +51,10 @@ func (r content) read(ctx context.Context, c retake.Change) (sides, error) {
 	switch {
 	case len(s.before) > textLimit || len(s.after) > textLimit:
 		s.why = "grew while we looked"
-	case binary(s.before) || binary(s.after):
+	case screen.Binary(s.before) || screen.Binary(s.after):
 		s.why = "binary"
 	}
 	return s, nil
-}
-
-// binary reports whether text would not be read by anybody: it holds a NUL, or
-// more than a few of the controls that text has no use for.
-func binary(s string) bool {
-	odd := 0
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == 0:
-			return true
-		case c < ' ' && !strings.ContainsRune("\t\n\r\f\b\x1b", rune(c)), c == 0x7f:
-			odd++
-		}
-	}
-	return odd > len(s)/50
 }
 
 // unfit tells why an entry has no lines to compare; empty when it may have.

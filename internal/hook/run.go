@@ -8,10 +8,9 @@ import (
 	"io"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/spool"
 )
 
 // Deps is all that a hook touches. External, Worktree and Trouble may be nil.
@@ -102,7 +101,7 @@ func (r *running) run(ctx context.Context) {
 		r.trouble(fmt.Errorf("read %.40q: %w", r.agent, err))
 		return
 	}
-	w := World{Dir: r.d.Dir, Now: r.d.Clock.Now(), NewID: newSignalID}
+	w := World{Dir: r.d.Dir, Now: r.d.Clock.Now(), NewID: spool.NewID}
 	if adapter(r.agent) == nil {
 		r.external(ctx, payload, w)
 		return
@@ -217,8 +216,4 @@ func (r *running) write() {
 	}
 	defer func() { _ = recover() }()
 	_, _ = r.d.Out.Write(append(bytes.Clone(r.answer), '\n'))
-}
-
-func newSignalID() retake.SignalID {
-	return retake.SignalID(retake.SignalPrefix + uuid.Must(uuid.NewV7()).String())
 }

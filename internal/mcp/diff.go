@@ -159,7 +159,7 @@ func (f *face) lines(ctx context.Context, ws retake.WorkspaceID, live bool, c re
 		return err
 	case len(before) > textLimit || len(after) > textLimit:
 		out.Why = "grew while we looked"
-	case binary(before) || binary(after):
+	case screen.Binary(before) || screen.Binary(after):
 		out.Why = "no text"
 	default:
 		out.compare(mask(before), mask(after))

@@ -71,7 +71,7 @@ func (f *face) showFile(ctx context.Context, ws retake.Workspace, in showFileIn)
 	}
 	out := showFileOut{Path: word(path, maxName), Kind: e.Kind, Size: e.Size, Mode: fmt.Sprintf("%04o", e.Mode), Offset: in.Offset}
 	part := page(raw, in.Limit)
-	if out.Binary = binary(raw); out.Binary {
+	if out.Binary = screen.Binary(raw); out.Binary {
 		part = raw
 	} else {
 		out.Text = block(part)
@@ -132,21 +132,6 @@ func wholeRunes(s string) string {
 		}
 	}
 	return s
-}
-
-// binary reports whether nobody would read this: it holds a NUL, or more than a few
-// controls that text has no use for.
-func binary(s string) bool {
-	odd := 0
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == 0:
-			return true
-		case c < ' ' && !strings.ContainsRune("\t\n\r\f\b\x1b", rune(c)), c == 0x7f:
-			odd++
-		}
-	}
-	return odd > len(s)/50
 }
 
 func (o showFileOut) text(*face) string {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,6 +55,13 @@ func (s *Service) hearingOf(id retake.WorkspaceID) *hearing {
 	h.load()
 	s.hearings[id] = h
 	return h
+}
+
+// allHearings are those that are in memory.
+func (s *Service) allHearings() []*hearing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.hearings))
 }
 
 // hear takes one signal in, and asks for what it needs. One that waited comes too late for

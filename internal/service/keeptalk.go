@@ -12,6 +12,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/secret"
 	"github.com/retake-dev/retake/internal/session"
+	"github.com/retake-dev/retake/internal/store"
 	"github.com/retake-dev/retake/internal/talk"
 )
 
@@ -191,6 +192,21 @@ func goesOn(f io.ReaderAt, size int64, known session.Talk) bool {
 	return (err == nil || errors.Is(err, io.EOF)) && bytes.Equal(tail, known.Tail)
 }
 
+// longer is a conversation with new words, which it stores.
+func longer(ctx context.Context, w store.Writer, known session.Talk, fresh []byte) (session.Talk, error) {
+	if len(fresh) == 0 {
+		return known, nil
+	}
+	id, n, err := w.WriteFile(ctx, talkDir, bytes.NewReader(fresh))
+	if err != nil {
+		return known, err
+	}
+	known.Segments = append(known.Segments[:len(known.Segments):len(known.Segments)], retake.Segment{Object: id, Bytes: n})
+	known.Bytes += n
+	known.Tail = bytes.Clone(fresh[max(0, len(fresh)-talkTail):])
+	return known, nil
+}
+
 // attach stores new words and makes the checkpoint reach all of the conversation. What is
 // known of the session changes only when that is durable.
 func (s *Service) attach(ctx context.Context, h *hearing, key string, j *hearingJob, known session.Talk, fresh []byte, doc retake.Conversation) error {
@@ -217,14 +233,8 @@ func (s *Service) attach(ctx context.Context, h *hearing, key string, j *hearing
 	if len(known.Segments) > 0 && !s.onTimeline(ctx, h.id, known.Number) {
 		return errTalkLost
 	}
-	if len(fresh) > 0 {
-		id, n, err := w.WriteFile(ctx, talkDir, bytes.NewReader(fresh))
-		if err != nil {
-			return err
-		}
-		known.Segments = append(known.Segments[:len(known.Segments):len(known.Segments)], retake.Segment{Object: id, Bytes: n})
-		known.Bytes += n
-		known.Tail = bytes.Clone(fresh[max(0, len(fresh)-talkTail):])
+	if known, err = longer(ctx, w, known, fresh); err != nil {
+		return err
 	}
 	t := j.act.Save.Turn
 	doc.Agent, doc.Version, doc.Session, doc.Turn = t.Agent, t.Version, t.Session, t.ID

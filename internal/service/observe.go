@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,10 +72,7 @@ func (s *Service) heardFrom(ctx context.Context, sig retake.Signal) (retake.Work
 
 // working is the hearing in which a session is in a turn.
 func (s *Service) working(key string) *hearing {
-	s.mu.Lock()
-	all := slices.Collect(maps.Values(s.hearings))
-	s.mu.Unlock()
-	for _, h := range all {
+	for _, h := range s.allHearings() {
 		if h.works(key) {
 			return h
 		}

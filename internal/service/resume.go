@@ -124,7 +124,7 @@ func (s *Service) branch(ctx context.Context, ws retake.Workspace, req retake.Re
 	}
 	fork := talk.ForkRequest{
 		Agent: out.Agent, Session: out.Session, Turn: agentTurn(state.Checkpoint.Turn.ID), Path: c.Path, Data: data,
-		Dir: out.Dir, Home: s.p.Home, Now: state.Checkpoint.Time,
+		Dir: out.Dir, Now: state.Checkpoint.Time,
 	}
 	b, err := freeBranch(fork, state.Checkpoint.ID)
 	if err != nil {

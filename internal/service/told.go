@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -105,10 +104,7 @@ const mostOlder = 64
 
 // underWay reports whether a signal was heard and is being done.
 func (s *Service) underWay(sig retake.Signal) bool {
-	s.mu.Lock()
-	all := slices.Collect(maps.Values(s.hearings))
-	s.mu.Unlock()
-	return slices.ContainsFunc(all, func(h *hearing) bool { return h.does(sig.ID) })
+	return slices.ContainsFunc(s.allHearings(), func(h *hearing) bool { return h.does(sig.ID) })
 }
 
 // tooOld is when a signal is worth nothing any more.
@@ -177,10 +173,7 @@ const settleStep = 10 * time.Millisecond
 
 // lookAfter ends the turns of agents that died, now and then.
 func (s *Service) lookAfter(ctx context.Context) {
-	s.mu.Lock()
-	hearings := slices.Collect(maps.Values(s.hearings))
-	s.mu.Unlock()
-	for _, h := range hearings {
+	for _, h := range s.allHearings() {
 		if ws, err := s.row(ctx, h.id); err == nil && ws.Ended == nil && !s.habits(h.id).Paused {
 			h.bury(ws, s.habits(h.id))
 		}

@@ -18,7 +18,6 @@ type ForkRequest struct {
 	Data    []byte // the transcript up to the turn
 	New     string // UUID of the new session
 	Dir     string // where it goes on; empty: where it was
-	Home    string // of the user; the path tells more, so nothing asks for it yet
 	Now     time.Time
 }
 
