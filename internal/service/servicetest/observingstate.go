@@ -153,32 +153,41 @@ func resumeAfterUndo(t *testing.T, b *bench) {
 	if string(now) != string(live) {
 		t.Error("the live transcript was changed")
 	}
-	fork, err := os.ReadFile(filepath.Join(filepath.Dir(a.transcript), r.Session+".jsonl"))
-	if err != nil {
-		all, _ := filepath.Glob(filepath.Join(projects, ".claude", "projects", "*", r.Session+".jsonl"))
-		if len(all) != 1 {
-			t.Fatalf("no fork of the transcript: %v", err)
-		}
-		fork, err = os.ReadFile(all[0])
-		b.must(err)
-	}
+	fork, err := os.ReadFile(b.forkOf(projects, r.Session))
+	b.must(err)
 	if !strings.Contains(string(fork), "answer to one") || strings.Contains(string(fork), "answer to two") || strings.Contains(string(fork), a.id) {
 		t.Errorf("the fork is\n%s", fork)
 	}
-	if again, err := b.s.Resume(b.ctx(), retake.ResumeRequest{Workspace: b.ws.ID}); err != nil || again.Session != r.Session {
-		t.Errorf("asked twice, it goes on as %s and %s, %v", r.Session, again.Session, err)
-	}
-	forked := b.agent("claude-code", r.Session)
-	forked.transcript = filepath.Join(filepath.Dir(a.transcript), r.Session+".jsonl")
-	if _, err := os.Stat(forked.transcript); err == nil {
-		forked.talks(forked.line("user", "went on"))
-		if again, err := b.s.Resume(b.ctx(), retake.ResumeRequest{Workspace: b.ws.ID}); err != nil || again.Session == r.Session {
-			t.Errorf("one that was gone on with is given again: %s, %v", again.Session, err)
-		}
-	}
+	a.resumedTwice(projects, r)
 	next := b.agent("claude-code", r.Session)
 	if got := next.prompt("again"); got.Note == "" {
 		t.Error("the forked session is not told where it stands")
+	}
+}
+
+// forkOf is the file of a forked session of Claude Code.
+func (b *bench) forkOf(projects, id string) string {
+	b.Helper()
+	all, err := filepath.Glob(filepath.Join(projects, ".claude", "projects", "*", id+".jsonl"))
+	b.must(err)
+	if len(all) != 1 {
+		b.Fatalf("files of the session %s: %v, want one", id, all)
+	}
+	return all[0]
+}
+
+// resumedTwice: to ask again gives the same fork, until somebody goes on with it.
+func (a *agent) resumedTwice(projects string, r retake.Resumption) {
+	a.Helper()
+	req := retake.ResumeRequest{Workspace: a.ws.ID}
+	if again, err := a.s.Resume(a.ctx(), req); err != nil || again.Session != r.Session {
+		a.Errorf("asked twice, it goes on as %s and %s, %v", r.Session, again.Session, err)
+	}
+	forked := a.agent("claude-code", r.Session)
+	forked.transcript = a.forkOf(projects, r.Session)
+	forked.talks(forked.line("user", "went on"))
+	if again, err := a.s.Resume(a.ctx(), req); err != nil || again.Session == r.Session {
+		a.Errorf("one that was gone on with is given again: %s, %v", again.Session, err)
 	}
 }
 
