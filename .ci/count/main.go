@@ -113,8 +113,19 @@ func (c *reader) test(e event) {
 	case "fail":
 		c.failed++
 		c.bad[e.Package] = true
-		fmt.Fprintf(c.show, "FAIL  %s %s\n%s", e.Package, e.Test, out)
+		fmt.Fprintf(c.show, "FAIL  %s %s\n%s", e.Package, e.Test, ending(out))
 	}
+}
+
+// endLines is how much of a failed test is shown: why it failed stands at its end.
+const endLines = 80
+
+func ending(out string) string {
+	lines := strings.SplitAfter(out, "\n")
+	if n := len(lines) - 1 - endLines; n > 0 {
+		return fmt.Sprintf("… %d lines before\n%s", n, strings.Join(lines[n:], ""))
+	}
+	return out
 }
 
 func (c *reader) pkg(e event) {

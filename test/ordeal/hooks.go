@@ -53,6 +53,7 @@ func hooksHold(r *run) []verdict {
 		v.Detail["slowest_ms_"+string(kind)] = d.Milliseconds()
 	}
 	v.Detail["faults"], v.Detail["hooks"], v.Detail["turns_that_nobody_could_keep"] = sum.faults, sum.hooks, sum.unkept
+	v.Detail["turns_kept_and_later_dropped_for_room"] = sum.dropped
 	v.Detail["heard_only_by_a_new_daemon"] = sum.restarted
 	caught, err := forgotten(r, &v)
 	if err != nil {
@@ -69,12 +70,15 @@ type hookSum struct {
 	faults    map[string]int
 	hooks     int
 	unkept    int
+	dropped   int // for room, with a tombstone
 	restarted int
 }
 
 // turnTold is one turn whose end was told.
 type turnTold struct {
 	fault, agent, session, turn, prompt string
+
+	kept retake.CheckpointID // the moment that told of it
 }
 
 // lane is one home in which one turn follows the other.

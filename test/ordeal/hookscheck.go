@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/spool"
 )
 
@@ -93,15 +95,20 @@ func (l *lane) compare(told []turnTold) (good []turnTold, err error) {
 		return nil, err
 	}
 	for _, t := range told {
-		n := t.count(moments)
+		n, id := t.count(moments)
 		if n == 1 {
+			t.kept = id
 			good = append(good, t)
+			continue
+		}
+		if n == 0 && l.madeRoom(t.kept) {
 			continue
 		}
 		later := ""
 		if n == 0 && within(soon, func() bool {
 			moments, err = l.moments()
-			return err == nil && t.count(moments) > 0
+			n, _ := t.count(moments)
+			return err == nil && n > 0
 		}) {
 			later = "; one came later, and a kill before that would have lost it"
 		}
@@ -125,13 +132,38 @@ func (l *lane) moments() ([]retake.Checkpoint, error) {
 }
 
 // count is how many moments stand at the end of this turn.
-func (t turnTold) count(moments []retake.Checkpoint) (n int) {
+func (t turnTold) count(moments []retake.Checkpoint) (n int, id retake.CheckpointID) {
 	for _, cp := range moments {
 		if cp.Trigger == retake.TriggerTurn && cp.Turn != nil && cp.Turn.Agent == t.agent && cp.Turn.Session == t.session && t.is(*cp.Turn) {
 			n++
+			id = cp.ID
 		}
 	}
-	return n
+	return n, id
+}
+
+// madeRoom reports whether a moment that was there has a tombstone now. A disk that is
+// filled again and again makes the daemon drop the oldest, which is what it is for.
+func (l *lane) madeRoom(id retake.CheckpointID) bool {
+	if id == "" || l.small == nil {
+		return false
+	}
+	ctx := context.Background()
+	cat, err := sqlite.Open(ctx, filepath.Join(l.dir, "data", "catalog.db"), "local", sqlite.Options{})
+	if err != nil {
+		return false
+	}
+	defer cat.Close() //nolint:errcheck // only read
+	for _, ws := range l.ids {
+		stones, err := cat.Tombstones(ctx, ws)
+		if err == nil && slices.ContainsFunc(stones, func(s retake.Tombstone) bool { return s.ID == id }) {
+			l.mu.Lock()
+			l.sum.dropped++
+			l.mu.Unlock()
+			return true
+		}
+	}
+	return false
 }
 
 func (t turnTold) is(turn retake.Turn) bool {
