@@ -17,13 +17,15 @@ const (
 	RefID                    // cp_0197… or a prefix of it
 	RefTime                  // 10:27, yesterday 17:00, 2h, 2026-11-03 10:27
 	RefName                  // the name of a pin
+	RefGood                  // good, good:test: the newest that is good, or that passed one verification
+	RefGit                   // git:abc1234: the first whose commit was that one
 )
 
 // Ref is a parsed ref. Only the field of its form is set.
 type Ref struct {
 	Form   RefForm
 	Number int64     // RefNumber; RefLatest: how many back
-	Text   string    // RefID, RefName
+	Text   string    // RefID, RefName; RefGood: the name of a verification; RefGit: the commit
 	Time   time.Time // RefTime: the newest checkpoint not after it
 }
 
@@ -46,10 +48,26 @@ func ParseRef(s string, now time.Time) (Ref, error) {
 	case strings.HasPrefix(s, CheckpointPrefix):
 		return Ref{Form: RefID, Text: s}, nil
 	}
+	if name, ok := strings.CutPrefix(s, "good"); ok && (name == "" || len(name) > 1 && name[0] == ':') {
+		return Ref{Form: RefGood, Text: strings.TrimPrefix(name, ":")}, nil
+	}
+	if sha, ok := strings.CutPrefix(s, "git:"); ok {
+		return parseCommit(sha)
+	}
 	if t, ok := parseTime(s, now); ok {
 		return Ref{Form: RefTime, Time: t}, nil
 	}
 	return Ref{Form: RefName, Text: s}, nil
+}
+
+// parseCommit reads the beginning of the name of a commit. Four digits are the least that
+// git takes too.
+func parseCommit(sha string) (Ref, error) {
+	sha = strings.ToLower(sha)
+	if len(sha) < 4 || len(sha) > 64 || strings.Trim(sha, "0123456789abcdef") != "" {
+		return Ref{}, &Error{Kind: Invalid, What: "that is no commit: git:" + sha, Hint: "at least four of its digits: git:abc1234"}
+	}
+	return Ref{Form: RefGit, Text: sha}, nil
 }
 
 func parseLatest(s string) (int64, bool) {

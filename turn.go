@@ -19,6 +19,7 @@ type Turn struct {
 	Failed    string        `json:"failed,omitempty"`    // the turn was ended by this trouble
 	Late      time.Duration `json:"late,omitempty"`      // the files were read so long after the signal
 	Tasks     *TaskCount    `json:"tasks,omitempty"`
+	Words     string        `json:"words,omitempty"` // the beginning of the agent's last words, likely secrets masked
 }
 
 // TaskCount is a to-do list in one line.

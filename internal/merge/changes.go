@@ -19,14 +19,19 @@ const (
 
 func steps(base, side int) int { return (base + side) * min(base+side, exactLines) }
 
-// changes compares carefully as long as there are steps left. Texts that are too
-// long for it are cut first at the lines that each holds once; a part that is still
-// too long stays one change.
+// changes compares carefully as long as there are steps left, and gives each change
+// one place.
 func changes(base, side []int32) []change {
-	if steps(len(base), len(side)) <= maxSteps {
-		return settle(compare(base, side), base, side)
+	return settle(within(maxSteps, base, side), base, side)
+}
+
+// within compares carefully as long as there are steps left. Texts that are too long
+// for it are cut first at the lines that each holds once; a part that is still too
+// long stays one change.
+func within(left int, base, side []int32) []change {
+	if steps(len(base), len(side)) <= left {
+		return compare(base, side)
 	}
-	left := maxSteps
 	var list []change
 	for _, c := range compare(base, side, diff.Fast()) {
 		n := steps(c.to-c.from, c.sideTo-c.sideFrom)
@@ -39,7 +44,7 @@ func changes(base, side []int32) []change {
 			list = append(list, change{c.from + d.from, c.from + d.to, c.sideFrom + d.sideFrom, c.sideFrom + d.sideTo})
 		}
 	}
-	return settle(list, base, side)
+	return list
 }
 
 func compare(base, side []int32, how ...diff.Option) []change {

@@ -1,0 +1,79 @@
+package merge
+
+import "bytes"
+
+// spanSteps bounds the careful comparison of one pair of texts: what is counted for
+// people to look at is worth less time than what is merged.
+const spanSteps = 1 << 24
+
+// Span is a range of lines, counted from 0, that went from one text and the range
+// that came in its place. One of the two may be empty; between two spans lies at
+// least one line that is equal.
+type Span struct{ Before, Gone, After, Came int }
+
+// Spans tells what leads from before to after, in order. Any bytes will do. Texts that
+// are no Text, or too different for the time there is, have fewer and longer spans;
+// to apply them gives after all the same.
+func Spans(before, after []byte) []Span {
+	if bytes.Equal(before, after) {
+		return nil
+	}
+	head := sameHead(before, after)
+	skipped := bytes.Count(before[:head], newline)
+	before, after = before[head:], after[head:]
+	tail := sameTail(before, after)
+	before, after = before[:len(before)-tail], after[:len(after)-tail]
+	var list []change
+	if len(before) > 0 && len(after) > 0 && sized(before) && sized(after) {
+		names := make(naming)
+		list = within(spanSteps, names.split(before).names, names.split(after).names)
+	} else {
+		list = []change{{0, countLines(before), 0, countLines(after)}}
+	}
+	out := make([]Span, len(list))
+	for i, c := range list {
+		out[i] = Span{skipped + c.from, c.to - c.from, skipped + c.sideFrom, c.sideTo - c.sideFrom}
+	}
+	return out
+}
+
+func sized(b []byte) bool { return len(b) <= maxBytes && bytes.Count(b, newline) < maxLines }
+
+func countLines(b []byte) int {
+	n := bytes.Count(b, newline)
+	if len(b) > 0 && b[len(b)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// sameHead is the length of the whole lines that both begin with.
+func sameHead(a, b []byte) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return bytes.LastIndexByte(a[:n], '\n') + 1
+}
+
+// sameTail is the length of the whole lines that both end with. A line is whole when
+// the text begins with it, or a newline stands before it, in both.
+func sameTail(a, b []byte) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
+	}
+	if n == len(a) && n == len(b) {
+		return n
+	}
+	tail := a[len(a)-n:]
+	whole := func(t []byte) bool { return n == len(t) || t[len(t)-1-n] == '\n' }
+	if whole(a) && whole(b) {
+		return n
+	}
+	i := bytes.IndexByte(tail, '\n')
+	if i < 0 {
+		return 0
+	}
+	return n - i - 1
+}
