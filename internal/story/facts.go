@@ -1,0 +1,224 @@
+package story
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+	"github.com/retake-dev/retake/internal/theme"
+)
+
+// minus is the sign for what went; a hyphen would read as part of a name.
+const minus = "−"
+
+// maxValue is the most columns of a value that a point shows.
+const maxValue = 24
+
+// outside reports whether a fact is about the machine.
+func outside(f retake.Fact) bool { return strings.HasPrefix(f.Path, "/") }
+
+// cluster gathers facts by a key, in the order of first sight.
+func cluster(facts []retake.Fact, key func(retake.Fact) string) [][]retake.Fact {
+	at := map[string]int{}
+	var out [][]retake.Fact
+	for _, f := range facts {
+		k := key(f)
+		i, ok := at[k]
+		if !ok {
+			i = len(out)
+			at[k] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], f)
+	}
+	return out
+}
+
+// of are the facts below the root with one of the kinds.
+func of(facts []retake.Fact, kinds ...retake.FactKind) []retake.Fact {
+	var list []retake.Fact
+	for _, f := range facts {
+		if !outside(f) && slices.Contains(kinds, f.Kind) {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// packageText is what happened to the packages of one manager. A package that several
+// files name is one.
+func packageText(list []retake.Fact) string {
+	by := map[retake.Difference][]retake.Fact{}
+	at := map[string]int{}
+	for _, f := range list {
+		k := string(f.What) + " " + f.Name
+		if i, twice := at[k]; !twice {
+			at[k] = len(by[f.What])
+			by[f.What] = append(by[f.What], f)
+		} else if exact(f.After) && !exact(by[f.What][i].After) {
+			by[f.What][i] = f
+		}
+	}
+	came, went, changed := by[retake.Added], by[retake.Deleted], by[retake.Edited]
+	group := list[0].Group
+	if len(came)+len(went)+len(changed) == 1 {
+		return group + " " + single(slices.Concat(came, went, changed)[0])
+	}
+	return group + packageCounts(len(came), len(went), len(changed))
+}
+
+// exact versions begin with a digit; ranges do not.
+func exact(version string) bool { return version != "" && version[0] >= '0' && version[0] <= '9' }
+
+func single(f retake.Fact) string {
+	switch {
+	case f.What == retake.Added:
+		return strings.TrimRight("+"+f.Name+" "+short(f.After), " ")
+	case f.What == retake.Deleted:
+		return minus + f.Name
+	case f.Before == "" && f.After == "":
+		return f.Name + " changed"
+	}
+	return f.Name + " " + change(f)
+}
+
+func packageCounts(came, went, changed int) string {
+	s := ""
+	if went > 0 {
+		s += " " + minus + screen.Count(int64(went))
+	}
+	if came > 0 {
+		s += " +" + screen.Count(int64(came))
+	}
+	switch {
+	case s == "":
+		return " " + screen.Count(int64(changed)) + " packages changed"
+	case changed == 0:
+		return s + " packages"
+	}
+	return s + " packages, " + screen.Count(int64(changed)) + " changed"
+}
+
+// change is a value before and after.
+func change(f retake.Fact) string { return short(f.Before) + arrow + short(f.After) }
+
+// short cuts a value. What is foreign is escaped where it is shown.
+func short(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	if screen.Width(s) > maxValue {
+		return screen.Cut(s, maxValue)
+	}
+	return s
+}
+
+// keysText is what happened to the keys of one file: those that went are named first.
+func keysText(list []retake.Fact) string {
+	var went, came, changed []string
+	for _, f := range list {
+		switch f.What {
+		case retake.Deleted:
+			went = append(went, f.Name)
+		case retake.Added:
+			came = append(came, f.Name)
+		default:
+			changed = append(changed, f.Name)
+		}
+	}
+	var parts []string
+	for _, p := range []struct {
+		sign  string
+		names []string
+	}{{minus, went}, {"+", came}} {
+		switch {
+		case len(p.names) == 1, len(p.names) == 2 && len(list) == 2:
+			for _, n := range p.names {
+				parts = append(parts, p.sign+n)
+			}
+		case len(p.names) > 0:
+			parts = append(parts, p.sign+screen.Count(int64(len(p.names)))+" keys")
+		}
+	}
+	switch {
+	case len(changed) == 1 && len(parts) == 0:
+		parts = append(parts, changed[0]+" changed")
+	case len(changed) > 0:
+		parts = append(parts, screen.Count(int64(len(changed)))+" changed")
+	}
+	return list[0].Path + " " + strings.Join(parts, " ")
+}
+
+// settingText is what happened to the settings of one file.
+func settingText(list []retake.Fact) string {
+	if len(list) > 1 {
+		return list[0].Path + " " + screen.Count(int64(len(list))) + " keys"
+	}
+	f := list[0]
+	switch {
+	case f.What == retake.Added:
+		return f.Path + " +" + f.Name
+	case f.What == retake.Deleted:
+		return f.Path + " " + minus + f.Name
+	case f.Before == "" && f.After == "":
+		return f.Path + " " + f.Name + " changed"
+	}
+	return f.Path + " " + f.Name + " " + change(f)
+}
+
+// signed is a name with what happened to it.
+func signed(f retake.Fact) string {
+	switch f.What {
+	case retake.Added:
+		return "+" + f.Name
+	case retake.Deleted:
+		return minus + f.Name
+	default:
+		return f.Name + " changed"
+	}
+}
+
+// sentence is a fact that stands alone.
+func sentence(f retake.Fact) string {
+	switch f.Kind {
+	case retake.FactUnit:
+		return "systemd " + signed(f)
+	case retake.FactCron:
+		return "cron " + signed(f)
+	case retake.FactExecutable:
+		return "program " + signed(f)
+	case retake.FactProfile:
+		return "profile " + base(f.Name) + map[retake.Difference]string{retake.Added: " added", retake.Deleted: " deleted"}[f.What]
+	case retake.FactPort:
+		return portText(f)
+	case retake.FactPackage:
+		return packageText([]retake.Fact{f})
+	case retake.FactSecret:
+		return "looks like a secret: " + f.Path
+	case retake.FactMode:
+		return f.Path + " " + change(f)
+	case retake.FactEnv:
+		return keysText([]retake.Fact{f})
+	case retake.FactSetting:
+		return settingText([]retake.Fact{f})
+	case retake.FactTable, retake.FactRows, retake.FactIndex:
+		return databaseText([]retake.Fact{f})
+	default:
+		return f.Path + " " + signed(f)
+	}
+}
+
+func portText(f retake.Fact) string {
+	number := f.Name[strings.LastIndexByte(f.Name, ' ')+1:]
+	switch {
+	case f.What == retake.Deleted:
+		return "port " + number + " stopped"
+	case f.What == retake.Added && f.After != "":
+		return "port " + number + " opened by " + short(f.After)
+	case f.What == retake.Added:
+		return "port " + number + " opened"
+	}
+	return "port " + number + " " + change(f)
+}
+
+// envFile reports whether secrets are at home in a file.
+func envFile(path string) bool { return theme.Of(path) == theme.Env }

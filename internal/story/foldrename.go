@@ -1,0 +1,107 @@
+package story
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
+
+// deep bounds how far up a rename is followed.
+const deep = 64
+
+// moveTo is a directory that went and the one that came in its place, both with "/".
+type moveTo struct{ from, to string }
+
+// foldRenames makes one item of a directory that was renamed with what was in it. It
+// stands for all changes below its new name; most of them must be those renames.
+func (t *teller) foldRenames(list []leaf) []leaf {
+	counts := map[moveTo]int64{}
+	for _, l := range list {
+		if m := t.move(l.Item); m.to != "" {
+			counts[m]++
+		}
+	}
+	kept := keep(counts, list)
+	if len(kept) == 0 {
+		return list
+	}
+	moved := map[string]int64{}
+	out := bundle(list, func(l leaf) string {
+		dir := outermost(kept, l.Path)
+		if dir != "" && t.move(l.Item) == kept[dir] {
+			moved[dir]++
+		}
+		return dir
+	})
+	for i := range out {
+		m, ok := kept[out[i].Path]
+		if !ok {
+			continue
+		}
+		out[i].What, out[i].From = retake.Renamed, m.from
+		if rest := out[i].Files - moved[m.to]; rest > 0 {
+			out[i].Note = strings.TrimPrefix(out[i].Note+", and "+count(rest)+" beside", ", ")
+		}
+	}
+	return out
+}
+
+// keep chooses the moves that most changes below the new name were part of, by that name.
+func keep(counts map[moveTo]int64, list []leaf) map[string]moveTo {
+	kept := map[string]moveTo{}
+	for m, n := range counts {
+		old, ok := kept[m.to]
+		if n > 1 && (!ok || cmp.Or(cmp.Compare(n, counts[old]), cmp.Compare(old.from, m.from)) > 0) {
+			kept[m.to] = m
+		}
+	}
+	below := map[string]int64{}
+	for _, l := range list {
+		for i := range len(l.Path) {
+			if l.Path[i] == '/' {
+				if _, ok := kept[l.Path[:i+1]]; ok {
+					below[l.Path[:i+1]]++
+				}
+			}
+		}
+	}
+	for to, m := range kept {
+		if 2*counts[m] < below[to] {
+			delete(kept, to)
+		}
+	}
+	return kept
+}
+
+// outermost is the first directory of a path that is kept.
+func outermost(kept map[string]moveTo, path string) string {
+	for i := range len(path) {
+		if path[i] == '/' {
+			if _, ok := kept[path[:i+1]]; ok {
+				return path[:i+1]
+			}
+		}
+	}
+	return ""
+}
+
+// move is the widest directory that went and of which this rename was a part; empty when
+// the directory is still there.
+func (t *teller) move(it retake.Item) moveTo {
+	if it.What != retake.Renamed || it.From == "" {
+		return moveTo{}
+	}
+	from, to := strings.Split(it.From, "/"), strings.Split(it.Path, "/")
+	n := 0
+	for n < deep && n < len(from)-1 && n < len(to)-1 && from[len(from)-1-n] == to[len(to)-1-n] {
+		n++
+	}
+	for ; n > 0; n-- {
+		old := strings.Join(from[:len(from)-n], "/")
+		if t.ended[old] {
+			return moveTo{old + "/", strings.Join(to[:len(to)-n], "/") + "/"}
+		}
+	}
+	return moveTo{}
+}
