@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"context"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -24,4 +25,12 @@ func LineHolds(pid int, line string, want map[Inode]bool) ([]Holder, error) {
 	l := newLooker(want)
 	l.line(dir, []byte(line))
 	return l.holds, nil
+}
+
+// RunGroup is RunAlone where our own program cannot be a keeper.
+func RunGroup(ctx context.Context, a Alone) (Ended, error) {
+	if a.Grace <= 0 {
+		a.Grace = leave
+	}
+	return a.group(ctx)
 }

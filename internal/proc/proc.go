@@ -10,6 +10,7 @@
 //	P2  That pipe carries one line, and closes with it.
 //	P3  A program runs once: where it cannot run at another's path, nothing of it
 //	    has run and none of its input is read before it is run at its own.
+//	P4  A program that runs alone has an end that all share that it started.
 package proc
 
 import (

@@ -1,0 +1,53 @@
+package bisect
+
+import "fmt"
+
+// Result is what a search found. Points are named by their place; -1 is none.
+type Result struct {
+	Good    int    // passes
+	Bad     int    // the next one that fails
+	Skipped []int  // tried, and could not be run
+	Why     string // there is no border, or it is not one step; empty when it is, and while the search goes on
+}
+
+// Result is what is known now. It is final when Next names no point.
+func (s *Search) Result() Result {
+	v := s.look()
+	r := Result{Good: v.good, Bad: v.bad}
+	for i := range s.points {
+		if s.at(i) == skipped {
+			r.Skipped = append(r.Skipped, i)
+		}
+	}
+	if _, more := s.Next(); !more {
+		r.Why = s.why(v)
+	}
+	return r
+}
+
+func (s *Search) why(v view) string {
+	newest, first := len(s.points)-1, 0
+	switch {
+	case len(s.points) == 0:
+		return "there is no moment"
+	case v.top == none:
+		return "nothing could be run"
+	case s.at(v.top) == passes && v.top == newest:
+		return "it passes at the newest moment"
+	case s.at(v.top) == passes:
+		return fmt.Sprintf("it passes at %d, and nothing after it could be run", s.last(v.top))
+	case v.good == none && s.at(first) == fails:
+		return "it fails already at the first"
+	case v.good == none:
+		return fmt.Sprintf("it fails at %d, and nothing before it could be run", s.points[v.bad].Numbers[0])
+	case v.bad-v.good > 1:
+		return fmt.Sprintf("between %d and %d nothing could be run", s.last(v.good), s.points[v.bad].Numbers[0])
+	}
+	return ""
+}
+
+// last is the newest moment of a point.
+func (s *Search) last(i int) int64 {
+	n := s.points[i].Numbers
+	return n[len(n)-1]
+}

@@ -1,0 +1,64 @@
+package proc
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+)
+
+// Alone is a program in a session of its own: no terminal, no input, and an end that
+// all share that it started.
+type Alone struct {
+	Args []string
+	Dir  string    // the real directory, absolute
+	Over string    // the absolute path where it shall appear; empty: nowhere else
+	Env  []string  // all that it sees, beside PWD
+	Out  io.Writer // output and errors, in the order in which they are written
+	Nice int       // how much less urgent it is than we
+	// Grace is how long it has to end when it is asked to; 0 is two seconds.
+	Grace time.Duration
+}
+
+// Ended is how a program ended.
+type Ended struct {
+	Exit      int  // as shells tell it: 128 and the signal that ended it
+	Signal    int  // 0: it ended by itself
+	Elsewhere bool // it ran in Dir, and did not see it at Over
+}
+
+// leave is how long a program has to end when it is asked to.
+const leave = 2 * time.Second
+
+// lag is how long after its last grace a program may take to be gone.
+const lag = 5 * time.Second
+
+// RunAlone runs a program and waits until it has ended, and with it all that it
+// started. When ctx ends before the program does, it is asked to end, then ended, and
+// the error is that of ctx. Any other error means that it did not run, or that nobody
+// knows how it ended.
+//
+// Where our own program can be the keeper (Linux, and a main program that calls Inner)
+// nothing escapes, also not by a session of its own, and also not when we are killed.
+// Elsewhere what leaves the group of the program is not found, and Over is not to be had.
+func RunAlone(ctx context.Context, a Alone) (Ended, error) {
+	if a.Grace <= 0 {
+		a.Grace = leave
+	}
+	p := a.inside()
+	if _, err := p.stand(); err != nil {
+		return Ended{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return Ended{}, fmt.Errorf("run %s: %w", a.Args[0], err)
+	}
+	return a.run(ctx)
+}
+
+func (a Alone) inside() Inside {
+	return Inside{Args: a.Args, Dir: a.Dir, Over: a.Over, Env: a.Env, Out: a.Out, Err: a.Out}
+}
+
+// understood: the main program called Inner, so that a copy of it can be a keeper.
+var understood atomic.Bool

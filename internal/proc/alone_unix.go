@@ -1,0 +1,69 @@
+//go:build unix
+
+package proc
+
+import (
+	"errors"
+	"os"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ownSession: a new session is also a new group, with the number of its first process.
+func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// slowGroup makes a group less urgent, if it can.
+func slowGroup(pid, nice int) {
+	if nice > 0 {
+		_ = unix.Setpriority(unix.PRIO_PGRP, pid, slower(nice)) // it only takes longer for others
+	}
+}
+
+// slower is that much below our own urgency.
+func slower(nice int) int {
+	const lowest = 19
+	own, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
+	if err != nil {
+		own = 0
+	} else if runtime.GOOS == "linux" {
+		own = 20 - own // the kernel answers no negative numbers
+	}
+	return min(lowest, own+nice)
+}
+
+// askGroup asks all of a group to end.
+func askGroup(p *os.Process) error {
+	err := unix.Kill(-p.Pid, unix.SIGTERM)
+	if errors.Is(err, unix.ESRCH) {
+		return os.ErrProcessDone
+	}
+	return err
+}
+
+// endGroup ends what is left of a group: it is asked, and after the grace ended.
+func endGroup(pid int, grace time.Duration) {
+	if unix.Kill(-pid, unix.SIGTERM) != nil {
+		return // nobody is left
+	}
+	t := time.NewTicker(goneEvery)
+	defer t.Stop()
+	over := time.After(grace)
+	for unix.Kill(-pid, 0) == nil {
+		select {
+		case <-t.C:
+		case <-over:
+			_ = unix.Kill(-pid, unix.SIGKILL) // or they ended by themselves
+			return
+		}
+	}
+}
+
+func signalOf(s *os.ProcessState) int {
+	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return int(ws.Signal())
+	}
+	return 0
+}

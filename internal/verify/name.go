@@ -1,0 +1,205 @@
+package verify
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// maxName is how many columns a name may take.
+const maxName = 24
+
+// noName stands for a command that says nothing of itself.
+const noName = "command"
+
+// depth bounds how often a command runs another one.
+const depth = 8
+
+// Name makes the short name of a verification of its command. The rule:
+//
+//  1. The last command of the line counts, those left out that only prepare or print
+//     (cd, export, echo …), and of a pipeline the first.
+//  2. What is set before it, and programs that only run another one (env, sudo, time,
+//     npx, uv run …), are left out; of sh -c "…" the text counts.
+//  3. A program that does many things (npm, go, cargo, make …) is named by the first of
+//     its words that is no option: "npm run e2e" is e2e. A build tool that takes a list
+//     of goals is named by the last one.
+//  4. A program that runs a script or a module is named by that, without its directory.
+//  5. Any other program is named by itself, without its directory.
+//  6. At most 24 letters, digits and "._:+-"; what else there is becomes "-".
+func Name(command string) string { return clean(nameOf(command, depth)) }
+
+func nameOf(command string, left int) string {
+	name := ""
+	for _, words := range commands(command) {
+		words = bare(words)
+		if len(words) == 0 || slices.Contains(preparing, words[0]) {
+			continue
+		}
+		name = nameWords(words, left)
+	}
+	return name
+}
+
+func nameWords(words []string, left int) string {
+	for ; left > 0; left-- {
+		words = bare(words)
+		if len(words) == 0 {
+			return ""
+		}
+		program := base(words[0])
+		if slices.Contains(shells, program) {
+			return shellName(program, words[1:], left)
+		}
+		rest, runs := unwrap(program, words[1:])
+		if !runs || len(rest) == 0 {
+			return programName(program, words[1:])
+		}
+		words = rest
+	}
+	return ""
+}
+
+// unwrap answers what a program runs that only runs another one.
+func unwrap(program string, args []string) (rest []string, ok bool) {
+	for _, w := range wrappers {
+		if w.program != program {
+			continue
+		}
+		rest := skipOptions(args, w.values)
+		if w.verb != "" {
+			if len(rest) == 0 || rest[0] != w.verb {
+				continue
+			}
+			rest = skipOptions(rest[1:], w.values)
+		}
+		for range w.operands {
+			rest = skipOptions(rest[min(1, len(rest)):], w.values)
+		}
+		return rest, true
+	}
+	return nil, false
+}
+
+// skipOptions drops the options that lead, with the values of those that take one.
+func skipOptions(args, values []string) []string {
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		n := 1
+		if slices.Contains(values, args[0]) {
+			n = 2
+		}
+		last := args[0] == "--"
+		args = args[min(n, len(args)):]
+		if last {
+			break
+		}
+	}
+	return args
+}
+
+// shellName: the text of -c, or the script.
+func shellName(program string, args []string, left int) string {
+	for i, a := range args {
+		switch {
+		case !strings.HasPrefix(a, "-"):
+			return base(a)
+		case !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "c") && i+1 < len(args):
+			return nameOf(args[i+1], left-1)
+		}
+	}
+	return program
+}
+
+func programName(program string, args []string) string {
+	if r, ok := runtimes[strings.TrimRight(program, "0123456789.")]; ok {
+		return scriptName(program, r, args)
+	}
+	r, ok := runners[program]
+	if !ok {
+		return program
+	}
+	words := operands(args, r.values)
+	for len(words) > 1 && slices.Contains(r.verbs, words[0]) {
+		words = words[1:]
+	}
+	if r.workspace && len(words) > 2 && words[0] == "workspace" {
+		words = words[2:]
+		if len(words) > 1 && slices.Contains(r.verbs, words[0]) {
+			words = words[1:]
+		}
+	}
+	switch {
+	case len(words) == 0:
+		return program
+	case r.goals:
+		return strings.TrimLeft(words[len(words)-1], ":")
+	case r.short[words[0]] != "":
+		return r.short[words[0]]
+	}
+	return words[0]
+}
+
+// operands are the words of a command that are no options, up to "--".
+func operands(args, values []string) []string {
+	var out []string
+	for len(args) > 0 && args[0] != "--" {
+		before := len(args)
+		args = skipOptions(args, values)
+		if len(args) == 0 {
+			break
+		}
+		if len(args) == before {
+			if !assigns(args[0]) && !strings.HasPrefix(args[0], "+") {
+				out = append(out, args[0])
+			}
+			args = args[1:]
+		}
+	}
+	return out
+}
+
+// scriptName: a module, a mode, or the script; some scripts do many things.
+func scriptName(program string, r runtime, args []string) string {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case r.module != "" && a == r.module && i+1 < len(args):
+			return programName(base(args[i+1]), args[i+2:])
+		case a == "--test":
+			return "test"
+		case slices.Contains(r.text, a):
+			return program
+		case slices.Contains(r.values, a):
+			i++
+		case !strings.HasPrefix(a, "-"):
+			return programName(base(a), args[i+1:])
+		}
+	}
+	return program
+}
+
+func base(word string) string {
+	if b := path.Base(strings.ReplaceAll(word, `\`, "/")); b != "/" && b != "." {
+		return b
+	}
+	return word
+}
+
+// clean makes a name safe to print, to type and to store.
+func clean(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("._:+-", r):
+			return r
+		}
+		return '-'
+	}, base(name))
+	for strings.Contains(name, "--") {
+		name = strings.ReplaceAll(name, "--", "-")
+	}
+	name = strings.Trim(name[:min(len(name), maxName)], "-:+")
+	if strings.Trim(name, ".") == "" {
+		return noName
+	}
+	return name
+}
