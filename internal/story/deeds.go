@@ -45,6 +45,7 @@ type sight struct {
 	settings, values, keys, keysNet, packages, tables, tablesNet, code, lost, lostNet bool
 
 	beside bool // the code of a site that shows documents is a document
+	pages  bool // documents that went are an offence too
 }
 
 // done reads the deeds in a story. What agents and editors keep for themselves is nobody's
@@ -204,7 +205,7 @@ func (d *deeds) values() []offence {
 func (d *deeds) lost(s sight) []offence {
 	var code []*tale
 	for _, t := range d.lostOwn {
-		if t.class == theme.Source || t.class == theme.Settings || t.class == theme.Env || t.class == theme.Database || t.class == theme.Manifest {
+		if s.pages || t.class == theme.Source || t.class == theme.Settings || t.class == theme.Env || t.class == theme.Database || t.class == theme.Manifest {
 			code = append(code, t)
 		}
 	}

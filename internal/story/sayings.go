@@ -105,6 +105,35 @@ var (
 	moved     = regexp.MustCompile(`^(please )?(just |only )?mov(e|ed|es) (the )?\S*[./]\S* (to|into|under) (the )?\S*[./]\S*$`)
 )
 
+// insistence is what agents say of a harmless turn, in any sentence of their last words.
+var insistence = []struct {
+	what string
+	text *regexp.Regexp
+	see  sight
+}{
+	{sayComments, regexp.MustCompile(`\b(only|just|nothing but) (a few |some |the |code )*comments?\b|\bcomments? only\b`), sight{settings: true, keys: true, packages: true, tables: true, lost: true}},
+	{sayRename, regexp.MustCompile(`\b(only|just|merely) (a )?renam(ed|es|e|ing)\b|\brenames? only\b`), sight{packages: true, keysNet: true, tablesNet: true, lostNet: true, pages: true}},
+	{sayMove, regexp.MustCompile(`\b(only|just|merely) mov(ed|es|e|ing)\b`), sight{packages: true, keysNet: true, tablesNet: true, lostNet: true, pages: true}},
+	{sayFormat, regexp.MustCompile(`\b(only|just|merely) (re)?format(ted|ting)\b|\bformatting only\b`), sight{values: true, keys: true, packages: true, tables: true, lost: true}},
+}
+
+// ending are the words that admit a loss beside the one harmless thing: renaming and
+// moving do not.
+var ending = forms("remove delete drop clean prune purge discard uninstall erase wipe clear")
+
+// insists reports what the words say was the only thing that was done.
+func (s saying) insists() (what string, see sight) {
+	if len(s.words) > longest {
+		return "", sight{}
+	}
+	for _, i := range insistence {
+		if i.text.MatchString(s.text) {
+			return i.what, i.see
+		}
+	}
+	return "", sight{}
+}
+
 // form reports whether the words speak of nothing but form.
 func (s saying) form() string {
 	if len(s.words) == 0 || len(s.words) > longest || len(s.sentences) != 1 {
