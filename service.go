@@ -13,6 +13,8 @@ type Service interface {
 	Recorder
 	Historian
 	Reader
+	Teller
+	Verifier
 	Restorer
 	Observer
 	Keeper
@@ -41,6 +43,7 @@ type InitRequest struct {
 	Name     string // empty: the directory's own
 	Accept   []string
 	Mark     MarkChoice
+	Env      []string // what verifications may see of the caller's environment
 	Progress func(Progress)
 }
 
@@ -97,12 +100,17 @@ type Historian interface {
 	Find(ctx context.Context, ws WorkspaceID, ref string) (Checkpoint, error)
 }
 
-// LogQuery chooses a part of the timeline; Before is a number to continue below.
+// LogQuery chooses a part of the timeline; Before is a number to continue below. Good
+// wants good ones only, Path those in which it changed, Session those of one session of an
+// agent, by the beginning of its id.
 type LogQuery struct {
 	Workspace WorkspaceID
 	Since     time.Time
 	Before    int64
 	Limit     int
+	Good      bool
+	Path      string
+	Session   string
 }
 
 // Timeline is a part of a workspace's history, newest first.
@@ -111,6 +119,9 @@ type Timeline struct {
 	Checkpoints []Checkpoint `json:"checkpoints"`
 	Pins        []Pin        `json:"pins"`
 	Total       int64        `json:"total"`
+
+	Findings map[CheckpointID]Finding `json:"findings"`       // of those that something is known of
+	Good     *Checkpoint              `json:"good,omitempty"` // the newest good one, shown or not
 }
 
 // Reader reads snapshots, and compares them with each other or with now.
@@ -151,6 +162,9 @@ type Status struct {
 	Tracking   Tracking    `json:"tracking"`
 	Protection string      `json:"protection"` // same-user | separate-user | remote | remote+lock
 	Store      StoreState  `json:"store"`
+	Good       *Checkpoint `json:"good,omitempty"`    // the newest good one
+	Drill      *Drill      `json:"drill,omitempty"`   // the last time that one was proven restorable
+	Answers    []Answer    `json:"answers,omitempty"` // about the newest
 }
 
 // Tracking is how changes are known: by a tracker, or by looking at every file.

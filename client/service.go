@@ -45,6 +45,7 @@ type initBody struct {
 	NameRaw []byte            `json:"name_raw,omitempty"`
 	Accept  []string          `json:"accept,omitempty"`
 	Mark    retake.MarkChoice `json:"mark,omitempty"`
+	Env     []string          `json:"env,omitempty"`
 }
 
 // Init protects a directory and takes its first checkpoint.
@@ -54,7 +55,7 @@ func (c *Client) Init(ctx context.Context, req retake.InitRequest) (retake.SaveR
 		return retake.SaveResult{}, noDir(err)
 	}
 	a := to(http.MethodPost, initBody{
-		Dir: dir, DirRaw: twin(dir), Name: req.Name, NameRaw: twin(req.Name), Accept: req.Accept, Mark: req.Mark,
+		Dir: dir, DirRaw: twin(dir), Name: req.Name, NameRaw: twin(req.Name), Accept: req.Accept, Mark: req.Mark, Env: req.Env,
 	}, "workspaces")
 	a.follow = req.Progress
 	return call[retake.SaveResult](ctx, c, a)
@@ -125,6 +126,15 @@ func (c *Client) Log(ctx context.Context, q retake.LogQuery) (retake.Timeline, e
 	}
 	if q.Limit != 0 {
 		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	if q.Good {
+		v.Set("good", "true")
+	}
+	if q.Path != "" {
+		v.Set("path", q.Path)
+	}
+	if q.Session != "" {
+		v.Set("session", q.Session)
 	}
 	return call[retake.Timeline](ctx, c, get(v, "workspaces", string(q.Workspace), "checkpoints"))
 }

@@ -21,6 +21,9 @@ import (
 // a request to end ends it.
 func run(conf config.Config) func(context.Context, cli.Command) (int, error) {
 	return func(ctx context.Context, c cli.Command) (int, error) {
+		if c.Watch != nil {
+			return watch(ctx, conf, c)
+		}
 		ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM)
 		defer stop()
 		out := os.Stdout
@@ -36,6 +39,20 @@ func run(conf config.Config) func(context.Context, cli.Command) (int, error) {
 		}
 		return exit, err
 	}
+}
+
+// watch runs a program away from our terminal. It ends with ctx, and so does all that
+// it started.
+func watch(ctx context.Context, conf config.Config, c cli.Command) (int, error) {
+	args := c.Args
+	if c.Below != "" {
+		args = append([]string{"sh", "-c", `cd "$0" && exec "$@"`, "./" + c.Below}, args...)
+	}
+	end, err := proc.RunAlone(ctx, proc.Alone{Args: args, Dir: c.Dir, Over: c.Over, Env: conf.Environ, Out: c.Watch})
+	if err == nil && end.Elsewhere {
+		err = fmt.Errorf("%w: its directory could not be shown at %s", cli.ErrElsewhere, c.Over)
+	}
+	return end.Exit, err
 }
 
 // scratch makes an empty directory for a fork that nobody keeps, beside the store.

@@ -24,6 +24,9 @@ func main() {
 	if handled, exit := proc.Inner(os.Args[1:]); handled {
 		os.Exit(exit)
 	}
+	if len(os.Args) == 2 && os.Args[1] == xrayWord {
+		os.Exit(xrayed())
+	}
 	os.Exit(Main())
 }
 
@@ -74,6 +77,6 @@ func Main() int {
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTTY: conf.InTTY, OutTTY: conf.OutTTY, ErrTTY: conf.ErrTTY,
 		Width: conf.Width, Color: conf.Color, ASCII: conf.ASCII, Solo: conf.Solo,
-		Dir: conf.Dir, Home: conf.Home, Clock: clock.Wall, Version: version,
+		Dir: conf.Dir, Home: conf.Home, Env: conf.VerifyEnv, Clock: clock.Wall, Version: version,
 	})
 }

@@ -6,7 +6,7 @@ const module = "github.com/retake-dev/retake"
 // below it; it may import what stands lower, never what stands higher.
 var floors = [][]string{
 	{""}, // the vocabulary
-	{"client", "internal/tree", "internal/ignore", "internal/fsx", "internal/secret", "internal/proc", "internal/clock", "internal/screen", "internal/track", "internal/merge", "internal/mount", "internal/risk", "internal/talk", "internal/agents", "internal/mark", "internal/spool"},
+	{"client", "internal/tree", "internal/ignore", "internal/fsx", "internal/secret", "internal/proc", "internal/clock", "internal/screen", "internal/track", "internal/merge", "internal/mount", "internal/risk", "internal/talk", "internal/agents", "internal/mark", "internal/spool", "internal/theme", "internal/bisect", "internal/probe"},
 	{"internal/store", catalogRoom},
 	{"internal/capture", "internal/restore", "internal/story", "internal/verify", "internal/retain", "internal/session", "internal/fork"},
 	{"internal/service"},
@@ -48,6 +48,9 @@ var doors = []struct {
 	{"os/exec", []string{"internal/proc", "bench", "test"}},
 	{"github.com/danielgtaylor/huma/v2", []string{"internal/httpapi"}},
 	{"github.com/spf13/cobra", []string{"internal/cli"}},
+	{"github.com/BurntSushi/toml", []string{"internal/story/xray"}},
+	{"gopkg.in/yaml.v3", []string{"internal/story/xray"}},
+	{"golang.org/x/mod", []string{"internal/story/xray"}},
 	{"github.com/hanwen/go-fuse/v2", []string{"internal/mount"}},
 	{"znkr.io/diff", []string{"internal/merge"}},
 	{"mvdan.cc/sh/v3", []string{"internal/risk"}},

@@ -18,6 +18,7 @@ import (
 	"github.com/retake-dev/retake/internal/clock"
 	"github.com/retake-dev/retake/internal/config"
 	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/probe"
 	"github.com/retake-dev/retake/internal/service"
 	"github.com/retake-dev/retake/internal/store"
 	"github.com/retake-dev/retake/internal/store/kopiastore"
@@ -71,8 +72,13 @@ func Solo(ctx context.Context, c config.Config, s *config.Settings, o Options) (
 		Signals: places.signals, Sessions: places.sessions, Habits: s.Habits,
 		Policy: s.Policy, Floor: s.Floor, Budget: s.Budget, Within: s.Within, Wait: waitForWriter, Sole: o.Sole,
 	}
+	parts.Standing, parts.VerifyLimit, parts.Drill, parts.Env = s.Standing, s.VerifyLimit, s.Drills, c.VerifyEnv()
+	if parts.Readers, err = readers(c.Self, filepath.Join(data, "reader.key")); err != nil {
+		return nil, errors.Join(err, cat.Close())
+	}
 	if o.Sole {
 		parts.Tracker = tracker(s, o.Track)
+		parts.Probe = &probe.Options{Root: "/", Home: c.Home}
 	}
 	return service.New(parts), nil
 }

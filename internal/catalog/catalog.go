@@ -31,6 +31,9 @@ type Catalog interface {
 	Timeline
 	Pins
 	Outbox
+	Findings
+	Verifications
+	Readings
 	Marks
 	io.Closer
 }
@@ -94,6 +97,80 @@ type Notice struct {
 	Workspace  retake.WorkspaceID
 	Checkpoint retake.CheckpointID
 	Time       time.Time
+}
+
+// Findings are what was found out about checkpoints after they were sealed. They can be
+// made again from the store, and go with the checkpoint that they are about.
+type Findings interface {
+	// PutNotes replaces what is known of a checkpoint. One that does not live is no error,
+	// and keeps nothing.
+	PutNotes(ctx context.Context, n Notes) error
+	// Gists answers those that are there.
+	Gists(ctx context.Context, ws retake.WorkspaceID, ids []retake.CheckpointID) (map[retake.CheckpointID]retake.Gist, error)
+	// Bare lists checkpoints that live and have no gist, or one of a version below v,
+	// newest first.
+	Bare(ctx context.Context, ws retake.WorkspaceID, v, limit int) ([]retake.Checkpoint, error)
+	// ByHead answers the first that lives whose commit begins so. ErrNotFound.
+	ByHead(ctx context.Context, ws retake.WorkspaceID, sha string) (retake.Checkpoint, error)
+	// Search finds checkpoints that live whose words hold all words of the text, in any
+	// case and anywhere in a word, newest first. Each comes once, with the first place
+	// that holds the first word.
+	Search(ctx context.Context, q retake.SearchQuery) ([]Found, error)
+	// Mentions lists the checkpoints that live with a fact of that name, newest first.
+	Mentions(ctx context.Context, q retake.ChronicleQuery) ([]retake.Mention, error)
+}
+
+// Notes are what is known of one checkpoint. Words are by place: intent, prompt, words,
+// path, fact.
+type Notes struct {
+	Workspace  retake.WorkspaceID
+	Checkpoint retake.CheckpointID
+	Gist       retake.Gist
+	Facts      []retake.Fact
+	Words      []Place
+}
+
+// Place is a text that a checkpoint can be found by.
+type Place struct{ Where, Text string }
+
+// Found is a checkpoint and the place that holds the words.
+type Found struct {
+	Checkpoint retake.Checkpoint
+	Place      Place
+}
+
+// Verifications are the answers of commands. The store holds them too.
+type Verifications interface {
+	// PutVerification adds an answer; the same id again replaces it.
+	PutVerification(ctx context.Context, v retake.Verification) error
+	// Verifications lists those of checkpoints that live, newest first; with contents
+	// only those about them. Outputs are left out unless asked for.
+	Verifications(ctx context.Context, q VerificationQuery) ([]retake.Verification, error)
+	// WithContent lists the checkpoints that live and have this content, newest first.
+	WithContent(ctx context.Context, ws retake.WorkspaceID, content retake.ContentID) ([]retake.Checkpoint, error)
+}
+
+// VerificationQuery chooses answers; what is empty is any.
+type VerificationQuery struct {
+	Workspace retake.WorkspaceID
+	Contents  []retake.ContentID
+	Name      string
+	Command   string
+	Output    bool
+	Limit     int
+}
+
+// Readings remember what readers read in stored files, so that each is read once. They
+// belong to no checkpoint; the oldest go when there are too many.
+type Readings interface {
+	Readings(ctx context.Context, keys []ReadingKey) (map[ReadingKey][]byte, error)
+	PutReadings(ctx context.Context, readings map[ReadingKey][]byte) error
+}
+
+// ReadingKey is a reader with its version, and the bytes that it read.
+type ReadingKey struct {
+	Object retake.ObjectID
+	Reader string
 }
 
 // Marks are small facts about the catalog itself, such as how far it follows

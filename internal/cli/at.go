@@ -26,49 +26,70 @@ func (f *face) runAt(ctx context.Context, ref string, program []string) error {
 	if err := f.runnable(); err != nil {
 		return err
 	}
-	if f.Scratch == nil {
-		return noPrograms
-	}
 	s, ws, err := f.here(ctx)
 	if err != nil {
 		return err
 	}
-	dir, remove, err := f.Scratch()
-	if err != nil {
-		return &retake.Error{Kind: retake.Internal, What: "there is no directory for a throw-away fork", Safe: nothingChanged, Err: err}
-	}
-	code, err := f.inFork(ctx, s, ws, retake.ForkRequest{Workspace: ws.ID, Ref: ref, Dir: dir, Throwaway: true}, program)
-	if gone := remove(); gone != nil {
-		fmt.Fprintf(f.Err, "%s %s\n", f.talk().yellow("!"), screen.Escape("remove throw-away fork: "+gone.Error()))
-	}
+	code := 0
+	err = f.throwaway(s, ws).at(ctx, ref, func(c Command) error {
+		c.Args = program
+		var err error
+		code, err = f.Run(ctx, c)
+		if errors.Is(err, ErrElsewhere) {
+			fmt.Fprintf(f.Err, "%s %s\n", f.talk().yellow("!"), screen.Escape(err.Error()))
+			return nil
+		}
+		if err != nil {
+			return cannotRun(program, err)
+		}
+		return nil
+	})
 	if err == nil && code != 0 {
 		return exitError{code: code}
 	}
 	return err
 }
 
-// inFork grows the fork and runs the program with it in the place of the
-// workspace, so that absolute paths mean the fork.
-func (f *face) inFork(ctx context.Context, s retake.Service, ws retake.Workspace, req retake.ForkRequest, program []string) (int, error) {
-	bar := f.progress("fork")
-	req.Progress = bar.tell()
-	res, err := s.Fork(ctx, req)
-	bar.done()
-	if err != nil {
-		return 0, err
+// throwaway grows forks that nobody keeps.
+type throwaway struct {
+	*face
+	s    retake.Service
+	ws   retake.Workspace
+	bar  *progress
+	warn func([]retake.Warning)
+}
+
+func (f *face) throwaway(s retake.Service, ws retake.Workspace) throwaway {
+	return throwaway{face: f, s: s, ws: ws, bar: f.progress("fork"), warn: f.warn}
+}
+
+// at grows a fork of a moment, lets use run programs in it with the fork in the place
+// of the workspace, so that absolute paths mean the fork, and removes it.
+func (t throwaway) at(ctx context.Context, ref string, use func(Command) error) error {
+	if t.Scratch == nil {
+		return noPrograms
 	}
-	f.warn(res.Warnings)
-	below, err := f.inside(ws, f.workdir())
-	if err != nil || missing(filepath.Join(req.Dir, below)) { // it was not there at that moment
+	dir, remove, err := t.Scratch()
+	if err != nil {
+		return &retake.Error{Kind: retake.Internal, What: "there is no directory for a throw-away fork", Safe: nothingChanged, Err: err}
+	}
+	err = t.in(ctx, dir, ref, use)
+	if gone := remove(); gone != nil {
+		t.warn([]retake.Warning{{Code: "scratch", Text: "remove throw-away fork: " + gone.Error()}})
+	}
+	return err
+}
+
+func (t throwaway) in(ctx context.Context, dir, ref string, use func(Command) error) error {
+	res, err := t.s.Fork(ctx, retake.ForkRequest{Workspace: t.ws.ID, Ref: ref, Dir: dir, Throwaway: true, Progress: t.bar.tell()})
+	t.bar.done()
+	if err != nil {
+		return err
+	}
+	t.warn(res.Warnings)
+	below, err := t.inside(t.ws, t.workdir())
+	if err != nil || missing(filepath.Join(dir, below)) { // it was not there at that moment
 		below = ""
 	}
-	code, err := f.Run(ctx, Command{Args: program, Dir: req.Dir, Below: below, Over: ws.Root})
-	if errors.Is(err, ErrElsewhere) {
-		fmt.Fprintf(f.Err, "%s %s\n", f.talk().yellow("!"), screen.Escape(err.Error()))
-		return code, nil
-	}
-	if err != nil {
-		return 0, cannotRun(program, err)
-	}
-	return code, nil
+	return use(Command{Dir: dir, Below: below, Over: t.ws.Root})
 }

@@ -43,8 +43,9 @@ type Deps struct {
 	ASCII                 bool
 	Solo                  bool
 
-	Dir     string // the working directory
-	Home    string // shown as ~
+	Dir     string          // the working directory
+	Home    string          // shown as ~
+	Env     func() []string // what standing verifications may see of our environment
 	Clock   clock.Clock
 	Version string
 }
@@ -56,6 +57,9 @@ type Command struct {
 	Below string // a directory below Dir to begin in; empty: Dir itself
 	Over  string // bind Dir over this path, in namespaces of its own; empty: do not
 	Aside bool   // what it prints goes to our standard error: our output is data
+	// Watch hears what it prints instead of our terminal. A program that is watched
+	// has no input, and ends with all that it started when the context does.
+	Watch io.Writer
 }
 
 // ErrElsewhere says that Dir could not be bound over another path, and that the

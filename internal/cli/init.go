@@ -17,6 +17,7 @@ type initCmd struct {
 	name        string
 	accept      []string
 	copy, moved bool
+	system      bool
 }
 
 func (f *face) initCommand() *cobra.Command {
@@ -25,6 +26,7 @@ func (f *face) initCommand() *cobra.Command {
 	cmd.Flags().StringVar(&c.name, "name", "", "call the workspace `NAME`; else as the directory")
 	cmd.Flags().StringSliceVar(&c.accept, "accept", nil, "consent to a `CLASS` of danger: home, system, giant")
 	cmd.Flags().BoolVar(&c.copy, "copy", false, "the directory is a copy of a protected one, and gets a timeline of its own")
+	cmd.Flags().BoolVar(&c.system, "system", false, "protect the whole machine: the root directory, without what the kernel shows and what is gone after a start")
 	cmd.Flags().BoolVar(&c.moved, "moved", false, "the directory is a protected one that was moved, and goes on")
 	return cmd
 }
@@ -35,8 +37,17 @@ func (c *initCmd) run(cmd *cobra.Command, args []string) error {
 		return usage(helpHint(cmd), "A directory is a copy or it was moved, not both.")
 	}
 	req := retake.InitRequest{Dir: c.workdir(), Name: c.name, Mark: retake.MarkAsk}
+	if c.Env != nil {
+		req.Env = c.Env()
+	}
 	if len(args) == 1 {
 		req.Dir = c.below(args[0])
+	}
+	if c.system {
+		if len(args) == 1 {
+			return usage(helpHint(cmd), "The whole machine has no directory beside it.")
+		}
+		req.Dir, c.accept = "/", append(c.accept, retake.DangerHome, retake.DangerSystem, retake.DangerGiant)
 	}
 	switch {
 	case c.copy:
@@ -78,7 +89,7 @@ func (c *initCmd) capture(ctx context.Context, s retake.Service, req retake.Init
 		res.Warnings = []retake.Warning{}
 	}
 	c.warn(res.Warnings)
-	err = c.emit(saveAnswer{1, res}, func(l look) string { return renderCaptured(l, res.Checkpoint, took) })
+	err = c.emit(saveAnswer{V: 1, SaveResult: res}, func(l look) string { return renderCaptured(l, res.Checkpoint, took) })
 	if err == nil {
 		err = c.offer(ctx)
 	}

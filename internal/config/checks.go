@@ -16,6 +16,7 @@ var checks = map[string]func(string) error{
 	"budget":        sizes,
 	"daemon-cgroup": oneOf("stay", "leave"),
 	"daemon-idle":   func(v string) error { _, err := parseIdle(v); return err },
+	"drill":         oneOf("on", "off"),
 	"floor":         sizes,
 	"gitignore":     truths,
 	"granularity":   oneOf(string(retake.GranularityTurn), string(retake.GranularityCall)),
@@ -24,6 +25,15 @@ var checks = map[string]func(string) error{
 	"paused":        pauses,
 	"tracker":       oneOf(trackers...),
 	"trust-unseen":  truths,
+	"verify-limit":  func(v string) error { _, err := parseLimit(v); return err },
+}
+
+// checkOf finds the check of a key, also of one that the user named.
+func checkOf(base string) func(string) error {
+	if strings.HasPrefix(base, standingPrefix) {
+		return standingCommand
+	}
+	return checks[base]
 }
 
 func sizes(v string) error  { _, err := ParseSize(v); return err }

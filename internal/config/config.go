@@ -28,6 +28,7 @@ type Config struct {
 	Listen  int      // sockets that a service manager hands over
 	Solo    bool     // RETAKE_SOLO: no daemon
 	Boot    string   // identity of this run of the machine; "" when it cannot be told
+	Self    string   // our own program; "" when it cannot be told
 	Dir     string   // working directory
 	Environ []string // of this process, for programs that the user runs through us
 	Color   bool
@@ -52,6 +53,7 @@ func Read() (Config, error) {
 	c.sockets()
 	c.Listen, c.Solo = given(), wish("RETAKE_SOLO")
 	c.Boot, c.Environ = bootID(), os.Environ()
+	c.Self = c.self()
 	c.InTTY, c.OutTTY, c.ErrTTY = isTerminal(os.Stdin), isTerminal(os.Stdout), isTerminal(os.Stderr)
 	c.Width = terminalWidth()
 	term := os.Getenv("TERM")

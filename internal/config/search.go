@@ -34,3 +34,19 @@ func (c Config) Look(program string) (string, bool) {
 	}
 	return "", false
 }
+
+// self finds our own program, also where nothing tells it, such as in a root without
+// /proc: then by the name that we were called by. Empty when there is no way.
+func (c Config) self() string {
+	if exe, err := os.Executable(); err == nil {
+		return exe
+	}
+	name := os.Args[0]
+	if path, ok := c.Look(name); ok {
+		return path
+	}
+	if path, err := filepath.Abs(name); err == nil && strings.ContainsRune(name, os.PathSeparator) {
+		return path
+	}
+	return ""
+}

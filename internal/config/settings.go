@@ -34,6 +34,7 @@ var keys = []struct{ key, def, help string }{
 	{"budget", "", "bytes that the store may take before the oldest moments go; default: 10 % of its disk, at most 20GB"},
 	{"daemon-cgroup", "leave", "leave: the daemon goes from the control group of its starter, unless that limits it; stay: only within what is the user's"},
 	{"daemon-idle", "4h", "how long a daemon stays that nobody asks; 0 is for ever"},
+	{"drill", "on", "on: once a day a good moment is restored into a fork and verified there; off: it is not"},
 	{"exclude", "", "patterns that are never captured, in git's form, separated by commas"},
 	{"floor", "", "bytes that stay free on the store's disk; default: 5 % of it, at most 10GB"},
 	{"gitignore", "false", "leave out what git ignores"},
@@ -43,6 +44,7 @@ var keys = []struct{ key, def, help string }{
 	{"paused", "", "since when no moments are taken of agents' work; empty: they are"},
 	{"tracker", "auto", "what tells the daemon of changes: auto, fanotify, inotify, or scan to look at every file at each save"},
 	{"trust-unseen", "true", "a process whose memory we may not look into has no file of a workspace mapped; false: look at every file while there is one"},
+	{"verify-limit", "10m", "how long one verification may take before it is ended and could not run"},
 }
 
 // Load reads the file; a missing one is empty.
@@ -101,29 +103,37 @@ func (s *Settings) List() []retake.Setting {
 		}
 		out = append(out, e)
 		for _, key := range slices.Sorted(maps.Keys(s.values)) {
-			if strings.HasSuffix(key, "."+k.key) {
+			if ws, base := split(key); ws != "" && base == k.key {
 				out = append(out, retake.Setting{Key: key, Value: s.values[key], Default: e.Value, From: "file", Help: k.help})
 			}
 		}
 	}
-	return out
+	return append(out, s.standings()...)
 }
 
 // Value answers one key.
 func (s *Settings) Value(key string) (string, error) {
-	_, def, err := known(key)
+	base, def, err := known(key)
 	if err != nil {
 		return "", err
 	}
-	return s.first(def, key), nil
+	return s.first(def, key, base), nil
+}
+
+// split parts the key of one workspace; ws is empty when it is everybody's.
+func split(key string) (ws retake.WorkspaceID, base string) {
+	if id, rest, ok := strings.Cut(key, "."); ok {
+		if ws, err := retake.ParseWorkspaceID(id); err == nil {
+			return ws, rest
+		}
+	}
+	return "", key
 }
 
 func known(key string) (base, def string, err error) {
-	base = key
-	if ws, rest, ok := strings.Cut(key, "."); ok {
-		if _, err := retake.ParseWorkspaceID(ws); err == nil {
-			base = rest
-		}
+	_, base = split(key)
+	if name, ok := strings.CutPrefix(base, standingPrefix); ok {
+		return base, "", standingName(name)
 	}
 	var names []string
 	for _, k := range keys {
@@ -132,6 +142,7 @@ func known(key string) (base, def string, err error) {
 		}
 		names = append(names, k.key)
 	}
+	names = append(names, standingPrefix+"NAME")
 	return "", "", &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no setting %s", key), Safe: "Nothing was changed.", Hint: "there are: " + strings.Join(names, ", ")}
 }
 
@@ -141,7 +152,7 @@ func (s *Settings) Set(key, value string) error {
 	if err != nil {
 		return err
 	}
-	if check := checks[base]; check != nil {
+	if check := checkOf(base); check != nil {
 		err = check(value)
 	}
 	if err != nil {

@@ -208,7 +208,11 @@ func fillIn(v reflect.Value, field string, n *int) {
 		value := reflect.New(v.Type().Elem()).Elem()
 		fillIn(value, field, n)
 		v.Set(reflect.MakeMap(v.Type()))
-		v.SetMapIndex(reflect.ValueOf(field+odd), value)
+		key := reflect.ValueOf(field + odd)
+		if v.Type().Key() != key.Type() {
+			key = reflect.ValueOf(field).Convert(v.Type().Key()) // an id is text
+		}
+		v.SetMapIndex(key, value)
 	case reflect.Struct:
 		for i := range v.NumField() {
 			name := v.Type().Field(i).Name

@@ -71,6 +71,7 @@ func build(s retake.Service, o Options) (*http.ServeMux, huma.API) {
 	a.reading()
 	a.returning()
 	a.observing()
+	a.telling()
 	a.keeping()
 	a.looking()
 	embellish(a.huma.OpenAPI())

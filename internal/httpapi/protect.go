@@ -24,6 +24,7 @@ type initBody struct {
 	NameRaw []byte            `json:"name_raw,omitempty" doc:"The bytes of name, when they are not UTF-8."`
 	Accept  []string          `json:"accept,omitempty" doc:"Classes of danger that were consented to."`
 	Mark    retake.MarkChoice `json:"mark,omitempty" doc:"What a directory with a known mark is: copy or moved. Empty: ask."`
+	Env     []string          `json:"env,omitempty" doc:"What verifications may see of the caller's environment, as NAME=VALUE."`
 }
 
 type workspaceList struct {
@@ -67,7 +68,7 @@ func (a *api) init(ctx context.Context, in *body[initBody], tell func(retake.Pro
 	if err := fromRoot(dir); err != nil {
 		return retake.SaveResult{}, err
 	}
-	return a.Init(ctx, retake.InitRequest{Dir: dir, Name: whole(b.Name, b.NameRaw), Accept: b.Accept, Mark: b.Mark, Progress: tell})
+	return a.Init(ctx, retake.InitRequest{Dir: dir, Name: whole(b.Name, b.NameRaw), Accept: b.Accept, Mark: b.Mark, Env: b.Env, Progress: tell})
 }
 
 // whole is the text, or its bytes when they came beside it.

@@ -27,6 +27,9 @@ type logQuery struct {
 	Since     time.Time          `query:"since" doc:"Not older than this."`
 	Before    int64              `query:"before" doc:"A number; continue below it."`
 	Limit     int                `query:"limit" doc:"At most so many. Absent: all."`
+	Good      bool               `query:"good" doc:"Only good ones."`
+	Path      string             `query:"path" doc:"Only those in which this path, or something below it, changed."`
+	Session   string             `query:"session" doc:"Only those of the session of an agent that begins so."`
 }
 
 type refQuery struct {
@@ -37,7 +40,13 @@ type refQuery struct {
 func (a *api) recording() {
 	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/checkpoints", "save", "Take a checkpoint"), a.save)
 	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/checkpoints", "log", "A part of the timeline, newest first"), func(ctx context.Context, in *logQuery) (retake.Timeline, error) {
-		return a.Log(ctx, retake.LogQuery{Workspace: in.Workspace, Since: in.Since, Before: in.Before, Limit: in.Limit})
+		t, err := a.Log(ctx, retake.LogQuery{
+			Workspace: in.Workspace, Since: in.Since, Before: in.Before, Limit: in.Limit, Good: in.Good, Path: in.Path, Session: in.Session,
+		})
+		if t.Findings == nil {
+			t.Findings = map[retake.CheckpointID]retake.Finding{}
+		}
+		return t, err
 	})
 	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/find", "find", "The checkpoint that a ref names"), func(ctx context.Context, in *refQuery) (retake.Checkpoint, error) {
 		return a.Find(ctx, in.Workspace, in.Ref)

@@ -65,6 +65,7 @@ var demands = []string{
 	"POST /v1/workspaces/{ws}/restores body",
 	"POST /v1/workspaces/{ws}/restores body.course",
 	"POST /v1/workspaces/{ws}/restores body.digest",
+	"POST /v1/workspaces/{ws}/verifications body",
 	"PUT /v1/workspaces/{ws}/pins/{name} body",
 	"PUT /v1/workspaces/{ws}/pins/{name} body.ref",
 	"PUT /v1/workspaces/{ws}/tasks body",

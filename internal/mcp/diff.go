@@ -105,7 +105,7 @@ func (o *diffOut) count(all []retake.Change) []retake.Change {
 			o.Changed.Deleted++
 		case retake.Edited:
 			o.Changed.Edited++
-		case retake.Timed:
+		case retake.Timed, retake.Renamed:
 			o.Timed++
 			continue
 		case retake.Retyped, retake.Moded:

@@ -18,7 +18,7 @@ const (
 
 var timelineTool = tool{
 	name: "timeline", title: "Show the timeline",
-	about: "List the moments of the workspace, newest first: number, time, trigger, intent, how many paths changed, and whether the moment is complete.",
+	about: "List the moments of the workspace, newest first: number, time, trigger, intent, what really changed, which verifications passed, whether it is good, and where words and changes disagree.",
 	input: object(nil, fields{
 		"limit":  whole("how many moments at most", 1, timelineMost, timelineUsual),
 		"before": map[string]any{"type": "integer", "description": "only moments with a number below this one", "minimum": 1},
@@ -46,6 +46,10 @@ type momentRow struct {
 	Changed  counts         `json:"changed"`
 	Coverage retake.Grade   `json:"coverage"`
 	Pins     []string       `json:"pins,omitempty"`
+	Good     bool           `json:"good,omitempty" jsonschema:"complete, and every standing verification passed"`
+	Verify   []string       `json:"verify,omitempty" jsonschema:"name and verdict of each verification"`
+	What     string         `json:"what,omitempty" jsonschema:"what really changed, most important first"`
+	Mismatch string         `json:"mismatch,omitempty" jsonschema:"where the words and what changed disagree"`
 }
 
 func (f *face) timeline(ctx context.Context, ws retake.Workspace, in timelineIn) (timelineOut, error) {
@@ -63,10 +67,12 @@ func (f *face) timeline(ctx context.Context, ws retake.Workspace, in timelineIn)
 	out := timelineOut{Total: tl.Total}
 	rows, more := fill(&room{timelineRoom}, in.Limit, len(tl.Checkpoints), func(i int) momentRow {
 		cp := tl.Checkpoints[i]
-		return momentRow{
+		row := momentRow{
 			Number: cp.Number, Time: cp.Time.Truncate(time.Second), Trigger: cp.Trigger, Intent: titleOf(cp),
 			Changed: countsOf(cp.Changed), Coverage: cp.Coverage.Grade, Pins: pins[cp.ID],
 		}
+		row.found(tl.Findings[cp.ID])
+		return row
 	})
 	if out.Moments = rows; more > 0 && len(rows) > 0 {
 		out.Next = rows[len(rows)-1].Number
@@ -75,6 +81,35 @@ func (f *face) timeline(ctx context.Context, ws retake.Workspace, in timelineIn)
 }
 
 const maxPinsShown = 3
+
+// Bounds of what a row says of its moment.
+const (
+	maxWhat    = 200
+	maxAnswers = 6
+)
+
+// found adds what was found out about a moment since it was sealed.
+func (r *momentRow) found(f retake.Finding) {
+	r.Good = f.Good
+	for _, a := range f.Answers[:min(len(f.Answers), maxAnswers)] {
+		verdict := string(a.Verdict)
+		if a.Claim {
+			verdict = "claimed"
+		}
+		r.Verify = append(r.Verify, word(a.Name, maxTitle)+" "+verdict)
+	}
+	if f.Gist == nil {
+		return
+	}
+	var points []string
+	for _, p := range f.Gist.Points {
+		points = append(points, p.Text)
+	}
+	r.What = word(strings.Join(points, "; "), maxWhat)
+	if len(f.Gist.Flags) > 0 {
+		r.Mismatch = word(f.Gist.Flags[0].Why, maxWhat)
+	}
+}
 
 // titleOf says what a moment is of.
 func titleOf(cp retake.Checkpoint) string {
@@ -103,7 +138,19 @@ func (o timelineOut) text(f *face) string {
 		for _, p := range m.Pins {
 			b.WriteString("  pinned " + quoted(p))
 		}
+		if m.Good {
+			b.WriteString("  good")
+		}
+		for _, v := range m.Verify {
+			b.WriteString("  " + v)
+		}
 		b.WriteByte('\n')
+		if m.What != "" {
+			fmt.Fprintf(&b, "    changed: %s\n", m.What)
+		}
+		if m.Mismatch != "" {
+			fmt.Fprintf(&b, "    words and changes disagree: %s\n", m.Mismatch)
+		}
 	}
 	if o.Next > 0 {
 		fmt.Fprintf(&b, "older ones: before %d\n", o.Next)

@@ -151,6 +151,7 @@ func (c *care) checks(ctx context.Context) {
 		}
 		c.s.forgetIdle()
 		c.s.lookAfter(ctx)
+		c.s.drills(ctx)
 		if c.s.pressed() { // and no save may be let in that would tell
 			c.kick()
 		}

@@ -55,7 +55,10 @@ func (s *Service) refill(ctx context.Context, st store.Store, h store.Head) (ret
 			return s.p.Catalog.Bury(ctx, ws.ID, []retake.Tombstone{*t})
 		}
 		rep.Checkpoints++
-		return s.p.Catalog.Append(ctx, l.Card.Checkpoint)
+		if err := s.p.Catalog.Append(ctx, l.Card.Checkpoint); err != nil {
+			return err
+		}
+		return s.refillVerifications(ctx, st, l)
 	})
 	if err != nil {
 		return rep, fmt.Errorf("fill catalog: %w", err)

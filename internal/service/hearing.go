@@ -2,9 +2,7 @@ package service
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -194,27 +192,13 @@ func (h *hearing) load() {
 	if h.state = (session.State{V: 1}); h.s.p.Sessions == "" {
 		return
 	}
-	if st, ok := h.read(); ok {
+	var st session.State
+	if h.s.readSmall(h.file(), &st) {
 		h.state = st
 	}
 	recent, last := h.s.recentEffects(h.id, len(h.state.Effects) > 0 || h.state.Counted == 0)
 	h.state.Effects = unsettled(h.state.Effects, recent) // it may have been written before they were
 	h.state.Counted = max(h.state.Counted, last)
-}
-
-func (h *hearing) read() (st session.State, ok bool) {
-	dir, err := h.s.p.FS.OpenRoot(h.s.p.Sessions)
-	if err != nil {
-		return st, false
-	}
-	defer dir.Close() //nolint:errcheck // only read
-	f, err := dir.OpenFile(h.file())
-	if err != nil {
-		return st, false
-	}
-	defer f.Close() //nolint:errcheck // only read
-	b, err := io.ReadAll(io.LimitReader(f, maxHearing))
-	return st, err == nil && json.Unmarshal(b, &st) == nil
 }
 
 // recentEffects are those of the newest moment that has any, with all in the moments
@@ -254,14 +238,5 @@ func (h *hearing) store() error {
 	st.Seen = slices.DeleteFunc(slices.Clone(st.Seen), func(id retake.SignalID) bool {
 		return slices.ContainsFunc(h.queue, func(j *hearingJob) bool { return j.sig.ID == id })
 	})
-	b, err := json.Marshal(st)
-	if err != nil {
-		return fmt.Errorf("write sessions: %w", err)
-	}
-	dir, err := h.s.p.FS.OpenRoot(h.s.p.Sessions)
-	if err != nil {
-		return fmt.Errorf("write sessions: %w", err)
-	}
-	defer dir.Close() //nolint:errcheck // a directory handle
-	return replaceSmall(dir, h.file(), b)
+	return h.s.writeSmall(h.file(), st)
 }

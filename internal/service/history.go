@@ -9,12 +9,12 @@ import (
 	"github.com/retake-dev/retake/internal/catalog"
 )
 
-// Log lists a part of the timeline. It never opens the store.
+// Log lists a part of the timeline. It never opens the store, but to look for a path.
 func (s *Service) Log(ctx context.Context, q retake.LogQuery) (retake.Timeline, error) {
 	var tl retake.Timeline
 	var err error
 	if tl.Workspace, err = s.row(ctx, q.Workspace); err == nil {
-		tl.Checkpoints, err = s.p.Catalog.Page(ctx, q)
+		tl.Checkpoints, err = s.page(ctx, q)
 	}
 	if err == nil {
 		tl.Pins, err = s.p.Catalog.Pins(ctx, q.Workspace)
@@ -22,7 +22,21 @@ func (s *Service) Log(ctx context.Context, q retake.LogQuery) (retake.Timeline, 
 	if err == nil {
 		tl.Total, _, err = s.p.Catalog.Counts(ctx, q.Workspace)
 	}
+	if err == nil {
+		tl.Findings, err = s.findings(ctx, q.Workspace, tl.Checkpoints, true)
+	}
+	if err == nil {
+		tl.Good, err = s.newestGood(ctx, q.Workspace)
+	}
 	return tl, fault("the timeline cannot be read", unchanged, err)
+}
+
+// page lists moments; only a question about paths opens the store.
+func (s *Service) page(ctx context.Context, q retake.LogQuery) ([]retake.Checkpoint, error) {
+	if q.Good || q.Path != "" {
+		return s.chosen(ctx, q)
+	}
+	return s.p.Catalog.Page(ctx, q)
 }
 
 // Find resolves a ref. A pin's name may look like anything, so it is asked for
@@ -34,6 +48,9 @@ func (s *Service) Find(ctx context.Context, ws retake.WorkspaceID, ref string) (
 	}
 	cp, err := s.find(ctx, ws, r, ref)
 	if errors.Is(err, catalog.ErrNotFound) {
+		if r.Form == retake.RefGood {
+			return cp, s.noneGood(ws, r.Text)
+		}
 		return cp, s.noSuchMoment(ctx, ws, ref)
 	}
 	return cp, fault("the timeline cannot be read", unchanged, err)
@@ -51,20 +68,53 @@ func (s *Service) find(ctx context.Context, ws retake.WorkspaceID, r retake.Ref,
 	case retake.RefID:
 		return s.byPrefix(ctx, ws, r.Text)
 	case retake.RefTime, retake.RefName:
-		pins, err := c.Pins(ctx, ws)
-		if err != nil {
-			return retake.Checkpoint{}, err
-		}
-		for _, p := range pins {
-			if p.Name == text {
-				return c.Checkpoint(ctx, p.Checkpoint)
-			}
-		}
-		if r.Form == retake.RefTime {
-			return c.Before(ctx, ws, r.Time)
-		}
+		return s.byName(ctx, ws, r, text)
+	case retake.RefGood:
+		return s.byGood(ctx, ws, r.Text)
+	case retake.RefGit:
+		return s.byCommit(ctx, ws, r.Text)
 	}
 	return retake.Checkpoint{}, catalog.ErrNotFound
+}
+
+func (s *Service) byName(ctx context.Context, ws retake.WorkspaceID, r retake.Ref, text string) (retake.Checkpoint, error) {
+	pins, err := s.p.Catalog.Pins(ctx, ws)
+	if err != nil {
+		return retake.Checkpoint{}, err
+	}
+	for _, p := range pins {
+		if p.Name == text {
+			return s.p.Catalog.Checkpoint(ctx, p.Checkpoint)
+		}
+	}
+	if r.Form == retake.RefTime {
+		return s.p.Catalog.Before(ctx, ws, r.Time)
+	}
+	return retake.Checkpoint{}, catalog.ErrNotFound
+}
+
+func (s *Service) byGood(ctx context.Context, ws retake.WorkspaceID, name string) (retake.Checkpoint, error) {
+	if name != "" {
+		return s.passed(ctx, ws, name)
+	}
+	cp, err := s.newestGood(ctx, ws)
+	if err == nil && cp == nil {
+		err = catalog.ErrNotFound
+	}
+	if err != nil {
+		return retake.Checkpoint{}, err
+	}
+	return *cp, nil
+}
+
+func (s *Service) noneGood(ws retake.WorkspaceID, name string) error {
+	e := &retake.Error{Kind: retake.NotFound, What: "no moment is good yet", Safe: unchanged, Hint: "verify one: retake verify -- npm test     or every turn: retake config verify.test \"npm test\""}
+	if name != "" {
+		e.What = fmt.Sprintf("no moment has passed %s", name)
+	} else if len(s.standing(ws)) > 0 {
+		e.What, e.Hint = "no moment has passed all standing verifications", "run them now: retake verify"
+	}
+	return e
 }
 
 func (s *Service) byPrefix(ctx context.Context, ws retake.WorkspaceID, prefix string) (retake.Checkpoint, error) {

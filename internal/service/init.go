@@ -50,6 +50,7 @@ func (s *Service) Init(ctx context.Context, req retake.InitRequest) (retake.Save
 	if err != nil {
 		return retake.SaveResult{}, fault("the directory cannot be marked", unchanged, err)
 	}
+	_ = s.keepEnv(ws.ID, req.Env) // context: verifications see less
 	res, err := s.first(ctx, ws, root, req)
 	if err != nil {
 		return res, errors.Join(fault("not protected", unchanged, err), putMarkBack(root, before))

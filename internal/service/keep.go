@@ -106,6 +106,9 @@ func (s *Service) bury(ctx context.Context, id retake.WorkspaceID, stones []reta
 		return err
 	}
 	return s.onLine(ctx, ws, func(w store.Writer) error {
+		if err := s.handOver(ctx, w, id, stones); err != nil {
+			return err
+		}
 		if err := w.Forget(ctx, stones); err != nil {
 			return err
 		}

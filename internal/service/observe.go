@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/secret"
 	"github.com/retake-dev/retake/internal/session"
 	"github.com/retake-dev/retake/internal/spool"
 )
@@ -43,6 +44,9 @@ func (s *Service) observe(ctx context.Context, sig retake.Signal, waited bool) (
 		return retake.Reaction{Workspace: ws.ID}, nil
 	}
 	h := s.hearingOf(ws.ID)
+	if sig.Kind == retake.SignalPrompt {
+		s.runner.stop(ws.ID) // the files are about to change
+	}
 	if sig.Kind == retake.SignalPrompt || sig.Kind == retake.SignalSessionStart {
 		h.bury(ws, habits)
 	}
@@ -179,6 +183,9 @@ func (s *Service) perform(ctx context.Context, h *hearing, j *hearingJob) error 
 	defer root.Close() //nolint:errcheck // nothing was written
 	save := j.act.Save
 	turn := save.Turn
+	if j.sig.Kind == retake.SignalTurnEnd {
+		turn.Words = lastWords(j.sig.Message)
+	}
 	req := retake.SaveRequest{
 		Workspace: ws.ID, ID: checkpointOf(j.sig.ID), Intent: save.Intent, Trigger: save.Trigger, IfChanged: save.IfChanged, Budget: hookBudget,
 	}
@@ -200,9 +207,25 @@ func (s *Service) perform(ctx context.Context, h *hearing, j *hearingJob) error 
 	if res.Recorded {
 		h.reached(j.act.Session, a.talk, res.Checkpoint.Number)
 	}
+	if res.Recorded && turn.Words != "" {
+		s.hears.Go(func() { s.claim(s.life, res.Checkpoint) })
+	}
 	cp := res.Checkpoint
 	j.checkpoint, j.recorded, j.warnings = &cp, res.Recorded, res.Warnings
 	return nil
+}
+
+// maxWords is how much of an agent's last words a card keeps; the conversation has all.
+const maxWords = 600
+
+// lastWords are the beginning and the end of what the agent said last, likely secrets
+// masked: what was done is said first, how it went at the end.
+func lastWords(message string) string {
+	text, _ := secret.Mask(strings.ToValidUTF8(message, "\uFFFD"))
+	if r := []rune(strings.TrimSpace(text)); len(r) > maxWords {
+		return string(r[:maxWords/2]) + " … " + string(r[len(r)-maxWords/2:])
+	}
+	return strings.TrimSpace(text)
 }
 
 // hookBudget is how long a capture may take before it seals what it has.

@@ -102,13 +102,13 @@ func (s *Service) rowsOf(ctx context.Context, w retake.WorkspaceState, all []ret
 	rows := make([]retain.Row, len(plain))
 	for i, r := range plain {
 		n := needed[r.ID]
-		r.Pinned, r.Base, r.Held = n.pinned, n.base, n.held
+		r.Pinned, r.Base, r.Held, r.Good = n.pinned, n.base, n.held, n.good
 		rows[i] = r
 	}
 	return rows, nil
 }
 
-type needs struct{ pinned, base, held bool }
+type needs struct{ pinned, base, held, good bool }
 
 // needed finds what keeps checkpoints of a workspace beside their age: pins, forks
 // that live, a restore that was cut off, a plan that was shown, a fork that grows.
@@ -116,7 +116,7 @@ func (s *Service) needed(ctx context.Context, id retake.WorkspaceID, all []retak
 	out := map[retake.CheckpointID]needs{}
 	note := func(cp retake.CheckpointID, n needs) {
 		o := out[cp]
-		out[cp] = needs{o.pinned || n.pinned, o.base || n.base, o.held || n.held}
+		out[cp] = needs{o.pinned || n.pinned, o.base || n.base, o.held || n.held, o.good || n.good}
 	}
 	pins, err := s.p.Catalog.Pins(ctx, id)
 	if err != nil {
@@ -124,6 +124,9 @@ func (s *Service) needed(ctx context.Context, id retake.WorkspaceID, all []retak
 	}
 	for _, p := range pins {
 		note(p.Checkpoint, needs{pinned: true})
+	}
+	if good, err := s.newestGood(ctx, id); err == nil && good != nil { // not knowing it makes no room
+		note(good.ID, needs{good: true})
 	}
 	for _, f := range all {
 		if f.Origin != nil && f.Ended == nil {

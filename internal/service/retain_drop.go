@@ -100,6 +100,7 @@ func (s *Service) dropPiece(ctx context.Context, piece []retain.Drop, how droppi
 		if err != nil || len(stones) == 0 {
 			return err
 		}
+		_ = s.handOver(ctx, w, id, stones) // what an answer is worth never keeps room from being made
 		if err := w.Forget(context.WithoutCancel(ctx), stones); err != nil {
 			return err
 		}

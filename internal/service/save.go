@@ -49,7 +49,7 @@ func (s *Service) Save(ctx context.Context, req retake.SaveRequest) (retake.Save
 // saveFor saves, unless that is asked only for changes and there can be none.
 func (s *Service) saveFor(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest, a asking) (retake.SaveResult, error) {
 	if req.IfChanged && (l.tip == nil || l.tip.ID != req.ID) { // else it is asked for the second time
-		if s.drain(l, ws.Root); l.still(s.p.Policy(ws.ID)) {
+		if s.drain(l, ws.Root); l.still(s.policy(ws.ID, ws.Root)) {
 			return retake.SaveResult{Workspace: ws, Checkpoint: *l.tip, Warnings: []retake.Warning{}}, nil
 		}
 	}
@@ -212,6 +212,8 @@ func (t *taking) take(ctx context.Context, req retake.SaveRequest) (cp retake.Ch
 	}
 	t.s.told(cp)
 	t.note(ctx, cp, res.Draft)
+	t.s.teller.add(cp)
+	t.s.runner.moment(cp)
 	return cp, true, nil
 }
 

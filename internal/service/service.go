@@ -25,7 +25,9 @@ import (
 	"github.com/retake-dev/retake/internal/clock"
 	"github.com/retake-dev/retake/internal/fsx"
 	"github.com/retake-dev/retake/internal/mark"
+	"github.com/retake-dev/retake/internal/probe"
 	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/story/xray"
 	"github.com/retake-dev/retake/internal/track"
 )
 
@@ -51,7 +53,15 @@ type Parts struct {
 	Habits    func(retake.WorkspaceID) retake.Habits
 	Locks     fsx.Locks // between processes
 	Fence     bool      // restores are also held to the workspace by the kernel
-	Sole      bool      // this service alone writes, for long: it keeps more in memory, and looks after the store between saves
+
+	Readers     *xray.Pool                                 // reads changed files for their meaning, in a child; nil: nothing is read
+	Probe       *probe.Options                             // places outside the roots; nil: nobody looks there
+	Standing    func(retake.WorkspaceID) []retake.Standing // verifications that the user wants of every moment; nil: none
+	VerifyLimit func(retake.WorkspaceID) time.Duration     // how long one may take
+	Drill       func(retake.WorkspaceID) bool              // good moments are proven restorable now and then
+	Env         []string                                   // what verifications see when nothing was recorded
+
+	Sole bool // this service alone writes, for long: it keeps more in memory, and looks after the store between saves
 }
 
 // Service is retake.Service beside the files.
@@ -68,6 +78,12 @@ type Service struct {
 	life     context.Context                 // ends what waits for an agent when the service closes
 	die      context.CancelFunc
 
+	readers *xray.Pool
+	teller  *teller  // of stories
+	runner  *runner  // of standing verifications
+	machine probing  // what was seen outside the roots
+	good    goodness // which moments are
+
 	bounds bounds       // what is known of the room that moments take
 	rows   sync.RWMutex // held alone while the catalog is made again, so that nobody takes a workspace for unknown
 	care   *care        // nil unless this service is sole
@@ -79,6 +95,15 @@ var _ retake.Service = (*Service)(nil)
 func New(p Parts) *Service {
 	s := &Service{p: p, lives: map[retake.WorkspaceID]*live{}, hearings: map[retake.WorkspaceID]*hearing{}}
 	s.life, s.die = context.WithCancel(context.Background())
+	s.readers, s.good.known = p.Readers, map[retake.WorkspaceID]goodNow{}
+	s.teller = &teller{s: s}
+	s.runner = &runner{s: s, runs: map[retake.WorkspaceID]*verifying{}}
+	if s.p.VerifyLimit == nil {
+		s.p.VerifyLimit = func(retake.WorkspaceID) time.Duration { return 0 }
+	}
+	if s.p.Drill == nil {
+		s.p.Drill = func(retake.WorkspaceID) bool { return false }
+	}
 	s.caughtUp = make(chan struct{})
 	if !p.Sole {
 		close(s.caughtUp)
@@ -97,7 +122,12 @@ func (s *Service) Close() error {
 	if s.care != nil {
 		s.care.stop()
 	}
+	s.teller.rest()
+	s.runner.stopAll()
 	s.finish()
+	if s.readers != nil {
+		_ = s.readers.Close() // how the child ended says nothing
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.lives {
@@ -214,7 +244,7 @@ func (s *Service) skip() ([]capture.Place, error) {
 func (s *Service) captureOptions(ws retake.WorkspaceID, root string, budget time.Duration, progress func(retake.Progress)) (capture.Options, error) {
 	skip, err := s.skip()
 	return capture.Options{
-		Clock: s.p.Clock, Policy: s.p.Policy(ws), Budget: budget, Skip: skip, Fine: s.p.FS.Fine(root),
+		Clock: s.p.Clock, Policy: s.policy(ws, root), Budget: budget, Skip: skip, Fine: s.p.FS.Fine(root),
 		Marker: mark.Dir, Xattr: mark.Xattr, Progress: progress,
 	}, err
 }

@@ -29,8 +29,15 @@ func (s *Service) Status(ctx context.Context, id retake.WorkspaceID) (retake.Sta
 	if err := s.now(ctx, cp, &out); err != nil {
 		return out, fault("the workspace cannot be compared", unchanged, err)
 	}
-	out.Store, err = s.Space(ctx)
-	return out, err
+	if out.Store, err = s.Space(ctx); err != nil {
+		return out, err
+	}
+	found, err := s.findings(ctx, id, []retake.Checkpoint{cp}, false)
+	if err == nil {
+		out.Answers, out.Drill = found[cp.ID].Answers, s.lastDrill(ctx, id)
+		out.Good, err = s.newestGood(ctx, id)
+	}
+	return out, fault("the timeline cannot be read", unchanged, err)
 }
 
 // now tells what changed since the newest checkpoint. It does not wait for a save
@@ -78,7 +85,7 @@ func countFiles(changes []retake.Change) retake.Counts {
 			n.Deleted++
 		case retake.Edited, retake.Retyped, retake.Moded:
 			n.Edited++
-		case retake.Timed:
+		case retake.Timed, retake.Renamed:
 		}
 	}
 	return n

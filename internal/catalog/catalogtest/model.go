@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,10 +18,12 @@ import (
 
 // model says in plain maps what a catalog must hold.
 type model struct {
-	live   map[retake.CheckpointID]retake.Checkpoint
-	buried map[retake.CheckpointID]grave
-	pins   map[retake.WorkspaceID][]retake.Pin
-	topics []string
+	live    map[retake.CheckpointID]retake.Checkpoint
+	buried  map[retake.CheckpointID]grave
+	pins    map[retake.WorkspaceID][]retake.Pin
+	notes   map[retake.CheckpointID]catalog.Notes
+	answers map[retake.VerificationID]retake.Verification
+	topics  []string
 }
 
 type grave struct {
@@ -31,12 +34,16 @@ type grave struct {
 func newModel() *model {
 	return &model{
 		live: map[retake.CheckpointID]retake.Checkpoint{}, buried: map[retake.CheckpointID]grave{},
-		pins: map[retake.WorkspaceID][]retake.Pin{},
+		pins: map[retake.WorkspaceID][]retake.Pin{}, notes: map[retake.CheckpointID]catalog.Notes{},
+		answers: map[retake.VerificationID]retake.Verification{},
 	}
 }
 
 func (m *model) clone() *model {
-	return &model{live: maps.Clone(m.live), buried: maps.Clone(m.buried), pins: maps.Clone(m.pins), topics: slices.Clone(m.topics)}
+	return &model{
+		live: maps.Clone(m.live), buried: maps.Clone(m.buried), pins: maps.Clone(m.pins), notes: maps.Clone(m.notes),
+		answers: maps.Clone(m.answers), topics: slices.Clone(m.topics),
+	}
 }
 
 // holder is the id that has or had a number.
@@ -80,6 +87,8 @@ func (m *model) bury(ws retake.WorkspaceID, stones []retake.Tombstone) error {
 			return catalog.ErrExists
 		}
 		delete(next.live, s.ID)
+		delete(next.notes, s.ID)
+		maps.DeleteFunc(next.answers, func(_ retake.VerificationID, v retake.Verification) bool { return v.Checkpoint == s.ID })
 		next.buried[s.ID] = grave{ws, s}
 		next.topics = append(next.topics, "checkpoint.forgotten "+string(s.ID))
 	}
@@ -120,15 +129,20 @@ func likeModel(t *testing.T, open Opener) {
 		}
 		w := &world{ctx: t.Context(), c: c, m: newModel()}
 		rt.Repeat(map[string]func(*rapid.T){
-			"append":       w.append,
-			"bury":         w.bury,
-			"bury living":  w.buryLiving,
-			"pin":          w.pin,
-			"take notices": w.take,
-			"":             w.counts,
+			"append":           w.append,
+			"bury":             w.bury,
+			"bury living":      w.buryLiving,
+			"pin":              w.pin,
+			"take notices":     w.take,
+			"put notes":        w.putNotes,
+			"put verification": w.putVerification,
+			"":                 w.counts,
 		})
 		for _, ws := range spaces {
 			w.compare(rt, ws)
+			w.compareNotes(rt, ws)
+			w.compareSearch(rt, ws)
+			w.compareAnswers(rt, ws)
 		}
 	})
 }
@@ -151,6 +165,10 @@ func drawCheckpoint(t *rapid.T) retake.Checkpoint {
 	cp.Time = drawTime(t)
 	cp.Intent = rapid.String().Draw(t, "intent")
 	cp.Coverage.Grade = rapid.SampledFrom([]retake.Grade{retake.Complete, retake.Partial}).Draw(t, "grade")
+	cp.Content = rapid.SampledFrom(contents).Draw(t, "content")
+	if s := rapid.SampledFrom([]string{"", "s", "s1", "s12"}).Draw(t, "session"); s != "" {
+		cp.Turn = &retake.Turn{Session: s}
+	}
 	return cp
 }
 
@@ -247,7 +265,11 @@ func (w *world) compare(t *rapid.T, ws retake.WorkspaceID) {
 	same(t, "pins", pins, w.m.pins[ws])
 
 	q := retake.LogQuery{Workspace: ws, Since: drawTime(t), Before: rapid.Int64Range(1, 11).Draw(t, "before"), Limit: rapid.IntRange(1, 4).Draw(t, "limit")}
-	want := slices.DeleteFunc(slices.Clone(all), func(cp retake.Checkpoint) bool { return cp.Time.Before(q.Since) || cp.Number >= q.Before })
+	q.Session = rapid.SampledFrom([]string{"", "s1"}).Draw(t, "session")
+	want := slices.DeleteFunc(slices.Clone(all), func(cp retake.Checkpoint) bool {
+		other := q.Session != "" && (cp.Turn == nil || !strings.HasPrefix(cp.Turn.Session, q.Session))
+		return cp.Time.Before(q.Since) || cp.Number >= q.Before || other
+	})
 	got, err = w.c.Page(w.ctx, q)
 	agree(t, err, nil)
 	same(t, "page", got, want[:min(q.Limit, len(want))])

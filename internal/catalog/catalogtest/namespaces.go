@@ -16,7 +16,12 @@ type snapshot struct {
 	Topics     []string
 	Mark       string
 	Live, Last int64
+	Known      known
+	Equal      []retake.Checkpoint
+	Readings   map[catalog.ReadingKey][]byte
 }
+
+var someReading = catalog.ReadingKey{Object: "k0ffee", Reader: "npm/1"}
 
 func everything(t *testing.T, c catalog.Catalog) snapshot {
 	t.Helper()
@@ -36,6 +41,11 @@ func everything(t *testing.T, c catalog.Catalog) snapshot {
 	s.Live, s.Last, err = c.Counts(ctx, ws)
 	ok(t, err)
 	s.Topics = topics(t, c)
+	s.Known = know(t, c)
+	s.Equal, err = c.WithContent(ctx, ws, "c0ffee")
+	ok(t, err)
+	s.Readings, err = c.Readings(ctx, []catalog.ReadingKey{someReading})
+	ok(t, err)
 	return s
 }
 
@@ -49,6 +59,9 @@ func populate(t *testing.T, c catalog.Catalog) {
 	ok(t, c.Bury(ctx, ws, []retake.Tombstone{stone(checkpoint(1, 1))}))
 	ok(t, c.SetPins(ctx, ws, []retake.Pin{{Name: "p", Checkpoint: checkpointID(1002), Number: 2, Time: noon}}))
 	ok(t, c.SetMark(ctx, "m", "v"))
+	ok(t, c.PutNotes(ctx, noted(rich(1, 2))))
+	ok(t, c.PutVerification(ctx, answer(rich(1, 2), 1)))
+	ok(t, c.PutReadings(ctx, map[catalog.ReadingKey][]byte{someReading: []byte("read")}))
 }
 
 // namespacesApart: nothing that is done in one namespace shows in another, not
@@ -75,6 +88,15 @@ func namespacesApart(t *testing.T, open Opener) {
 	got, err := b.Checkpoint(ctx, mine.ID)
 	ok(t, err)
 	same(t, "same id", got, mine)
+	ok(t, b.PutNotes(ctx, catalog.Notes{Workspace: ws, Checkpoint: mine.ID, Gist: retake.Gist{Head: "abc1"}}))
+	ok(t, b.PutVerification(ctx, answer(mine, 101))) // the id of the other
+	ok(t, b.PutReadings(ctx, map[catalog.ReadingKey][]byte{someReading: []byte("mine")}))
+	bare, err := a.Bare(ctx, ws, 0, 0)
+	ok(t, err)
+	same(t, "without a gist", bare, nil)
+	head, err := a.ByHead(ctx, ws, "abc1")
+	ok(t, err)
+	same(t, "by head", head.Number, 2)
 	ok(t, b.SetPins(ctx, ws, nil))
 	ok(t, b.SetMark(ctx, "m", "w"))
 	notices, err := a.Pending(ctx, 0)
@@ -90,6 +112,9 @@ func resetOne(t *testing.T, open Opener) {
 	populate(t, a)
 	populate(t, b)
 	full := everything(t, a)
+	if len(full.Known.Gists)*len(full.Known.Found)*len(full.Known.Mentions)*len(full.Known.Answers)*len(full.Readings) == 0 {
+		t.Fatalf("rows are missing: %+v", full)
+	}
 	ok(t, b.Reset(t.Context()))
 	same(t, "the first namespace", everything(t, a), full)
 	same(t, "the one that was reset", everything(t, b), snapshot{})

@@ -92,3 +92,43 @@ func raceToBury(t *testing.T, open Opener) {
 	}
 	same(t, "notices of the burial", buried, 1)
 }
+
+// raceOfNotes: notes that come while their checkpoint is buried leave nothing,
+// and of several notes one stays whole.
+func raceOfNotes(t *testing.T, open Opener) {
+	c := filled(t, open, 2)
+	dead, lives := checkpoint(1, 1), checkpoint(1, 2)
+	var g errgroup.Group
+	for range writers / 2 {
+		for _, cp := range []retake.Checkpoint{dead, lives} {
+			g.Go(func() error { return c.PutNotes(t.Context(), noted(cp)) })
+			g.Go(func() error { return c.PutVerification(t.Context(), answer(cp, 1)) })
+		}
+		g.Go(func() error { return c.Bury(t.Context(), dead.Workspace, []retake.Tombstone{stone(dead)}) })
+		g.Go(func() error {
+			_, err := c.Search(t.Context(), retake.SearchQuery{Workspace: lives.Workspace, Text: "login"})
+			return err
+		})
+	}
+	ok(t, g.Wait())
+	same(t, "known", know(t, c), knownOf(lives))
+}
+
+// raceOfReadings: everybody's readings arrive, and one of those for the same key.
+func raceOfReadings(t *testing.T, open Opener) {
+	c := open(t, "a")
+	keys := []catalog.ReadingKey{someReading}
+	want := map[catalog.ReadingKey][]byte{someReading: []byte("shared")}
+	var g errgroup.Group
+	for w := range writers {
+		mine := catalog.ReadingKey{Object: retake.ObjectID(checkpointID(w)), Reader: "r"}
+		keys, want[mine] = append(keys, mine), []byte{byte(w)}
+		g.Go(func() error {
+			return c.PutReadings(t.Context(), map[catalog.ReadingKey][]byte{mine: {byte(w)}, someReading: []byte("shared")})
+		})
+	}
+	ok(t, g.Wait())
+	got, err := c.Readings(t.Context(), keys)
+	ok(t, err)
+	same(t, "readings", got, want)
+}

@@ -214,3 +214,40 @@ func pageSince(t *testing.T, open Opener) {
 		same(t, "page", numbers(got), x.want)
 	}
 }
+
+// pageSession: a session is named by the beginning of its id, as it is written.
+func pageSession(t *testing.T, open Opener) {
+	c := open(t, "a")
+	ids := []string{"0f3a", "0f3b", "0F3A", "", "0f3a-2", "a\"<é\x00>", "0f3%", "0f3a"}
+	for i, id := range ids {
+		cp := checkpoint(1, i+1)
+		cp.Intent = `{"session":"0f3a"}` // words are no session
+		cp.Turn = &retake.Turn{Agent: "codex", Session: id, ID: "0f3a", Prompt: `"session":"0f3a"`}
+		ok(t, c.Append(t.Context(), cp))
+	}
+	nobodys, others := checkpoint(1, 9), checkpoint(1, 10)
+	nobodys.Effects = []retake.Effect{{ID: "e1", Session: "0f3a"}}
+	others.Turn, others.Effects = &retake.Turn{Session: "b"}, nobodys.Effects
+	ok(t, c.Append(t.Context(), nobodys))
+	ok(t, c.Append(t.Context(), others))
+	elsewhere := checkpoint(2, 1)
+	elsewhere.Turn = &retake.Turn{Session: "0f3a"}
+	ok(t, c.Append(t.Context(), elsewhere))
+	ok(t, c.Bury(t.Context(), workspaceID(1), []retake.Tombstone{stone(checkpoint(1, 8))}))
+	since := checkpoint(1, 2).Time
+	for _, x := range []struct {
+		q    retake.LogQuery
+		want []int64
+	}{
+		{retake.LogQuery{Session: "0f3a"}, []int64{5, 1}}, {retake.LogQuery{Session: "0f3"}, []int64{7, 5, 2, 1}},
+		{retake.LogQuery{Session: "0f3", Limit: 2}, []int64{7, 5}}, {retake.LogQuery{Session: "0f3", Limit: 2, Before: 7}, []int64{5, 2}},
+		{retake.LogQuery{Session: "0f", Since: since, Limit: 9}, []int64{7, 5, 2}}, {retake.LogQuery{Session: "0f", Since: since, Limit: 1, Before: 5}, []int64{2}},
+		{retake.LogQuery{Session: "0f3%"}, []int64{7}}, {retake.LogQuery{Session: "0f3_"}, nil}, {retake.LogQuery{Session: "0f3a-22"}, nil},
+		{retake.LogQuery{Session: "a\"<é\x00"}, []int64{6}}, {retake.LogQuery{Session: "a\"<\xc3"}, nil}, {retake.LogQuery{Session: `a"`, Limit: 1}, []int64{6}},
+	} {
+		x.q.Workspace = workspaceID(1)
+		got, err := c.Page(t.Context(), x.q)
+		ok(t, err)
+		same(t, "session "+x.q.Session, numbers(got), x.want)
+	}
+}

@@ -39,7 +39,7 @@ func (c *Catalog) Append(ctx context.Context, cp retake.Checkpoint) error {
 	})
 }
 
-// Bury puts all tombstones or none. A stone whose number, or whose id, stands
+// Bury puts all tombstones or none, and what is known of the checkpoints goes. A stone whose number, or whose id, stands
 // for another checkpoint is ErrExists.
 func (c *Catalog) Bury(ctx context.Context, ws retake.WorkspaceID, stones []retake.Tombstone) error {
 	if len(stones) == 0 {
@@ -67,6 +67,12 @@ func (c *Catalog) bury(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, s
 		return fmt.Errorf("encode tombstone: %w", err)
 	}
 	if _, err := tx.ExecContext(ctx, sqlRemove, c.ns, string(s.ID)); err != nil {
+		return err
+	}
+	if err := c.dropNotes(ctx, tx, s.ID); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, sqlDropAnswers, c.ns, string(s.ID)); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, sqlBury, c.ns, string(s.ID), string(ws), s.Number, raw); err != nil {

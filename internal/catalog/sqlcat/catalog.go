@@ -9,6 +9,7 @@
 //	Q2  Every writing transaction locks the writer row of its namespace first: checks and changes are one step.
 //	Q3  Numbers of notices rise for ever, past Take and Reset, in the order of commits.
 //	Q4  Times are compared in whole microseconds and answered as they were given.
+//	Q5  What is known of a checkpoint goes with it, in the same transaction.
 package sqlcat
 
 import (
@@ -62,7 +63,7 @@ func (c *Catalog) wrong(doing string, err error) error {
 
 // write runs f in one transaction that has the namespace to itself for writing.
 func (c *Catalog) write(ctx context.Context, doing string, f func(tx *sql.Tx) error) error {
-	return c.wrong(doing, inTx(ctx, c.db, func(tx *sql.Tx) error {
+	return c.wrong(doing, inTx(ctx, c.db, nil, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, sqlLock, c.ns); err != nil {
 			return fmt.Errorf("lock namespace: %w", err)
 		}
@@ -70,8 +71,14 @@ func (c *Catalog) write(ctx context.Context, doing string, f func(tx *sql.Tx) er
 	}))
 }
 
-func inTx(ctx context.Context, db *sql.DB, f func(tx *sql.Tx) error) error {
-	tx, err := db.BeginTx(ctx, nil)
+// read runs f in one transaction that sees one moment and waits for no writer.
+func (c *Catalog) read(ctx context.Context, doing string, f func(tx *sql.Tx) error) error {
+	moment := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+	return c.wrong(doing, inTx(ctx, c.db, moment, f))
+}
+
+func inTx(ctx context.Context, db *sql.DB, opts *sql.TxOptions, f func(tx *sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, opts)
 	if err != nil {
 		return err
 	}
@@ -82,22 +89,35 @@ func inTx(ctx context.Context, db *sql.DB, f func(tx *sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// list reads all rows of a query.
-func list[T any](ctx context.Context, c *Catalog, doing string, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
-	rows, err := c.db.QueryContext(ctx, query, args...)
+// querier is a database or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// each reads the rows of a query until f has enough.
+func each(ctx context.Context, q querier, f func(*sql.Rows) (more bool, err error), query string, args ...any) error {
+	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, c.wrong(doing, err)
+		return err
 	}
 	defer func() { _ = rows.Close() }() // Err below has what matters
-	all := []T{}
 	for rows.Next() {
-		v, err := scan(rows)
-		if err != nil {
-			return nil, c.wrong(doing, err)
+		if more, err := f(rows); err != nil || !more {
+			return err
 		}
-		all = append(all, v)
 	}
-	if err := rows.Err(); err != nil {
+	return rows.Err()
+}
+
+// list reads all rows of a query.
+func list[T any](ctx context.Context, c *Catalog, doing string, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
+	all := []T{}
+	err := each(ctx, c.db, func(rows *sql.Rows) (bool, error) {
+		v, err := scan(rows)
+		all = append(all, v)
+		return true, err
+	}, query, args...)
+	if err != nil {
 		return nil, c.wrong(doing, err)
 	}
 	return all, nil

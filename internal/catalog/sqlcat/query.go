@@ -39,8 +39,9 @@ const (
 	sqlPageSince = `SELECT body FROM checkpoint WHERE ns = $1 AND workspace = $2 AND number IN (
 		SELECT number FROM checkpoint WHERE ns = $1 AND workspace = $2 AND time_us >= $3 AND number + 0 <= $4
 		ORDER BY number + 0 DESC LIMIT $5) ORDER BY number DESC`
-	sqlTombstones = `SELECT body FROM tombstone WHERE ns = $1 AND workspace = $2 ORDER BY number`
-	sqlCounts     = `SELECT
+	sqlWithContent = `SELECT body FROM checkpoint WHERE ns = $1 AND workspace = $2 AND content = $3 ORDER BY number DESC`
+	sqlTombstones  = `SELECT body FROM tombstone WHERE ns = $1 AND workspace = $2 ORDER BY number`
+	sqlCounts      = `SELECT
 		(SELECT COUNT(*) FROM checkpoint WHERE ns = $1 AND workspace = $2),
 		(SELECT COALESCE(MAX(number), 0) FROM checkpoint WHERE ns = $1 AND workspace = $2),
 		(SELECT COALESCE(MAX(number), 0) FROM tombstone WHERE ns = $1 AND workspace = $2)`
@@ -54,9 +55,59 @@ const (
 	sqlPending    = `SELECT id, topic, workspace, checkpoint, time_us FROM outbox WHERE ns = $1 ORDER BY id LIMIT $2`
 	sqlTake       = `DELETE FROM outbox WHERE ns = $1 AND id = $2`
 
+	sqlNumber     = `SELECT number FROM checkpoint WHERE ns = $1 AND id = $2 AND workspace = $3`
+	sqlPutFinding = `INSERT INTO finding (ns, checkpoint, workspace, number, v, head, body) VALUES ($1, $2, $3, $4, $5, $6, $7)`
+	sqlPutPlace   = `INSERT INTO place (ns, checkpoint, workspace, number, folded, body) VALUES ($1, $2, $3, $4, $5, $6)`
+	sqlPutFact    = `INSERT INTO fact (ns, checkpoint, seq, workspace, number, kind, name, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+	// In sqlGists there is no workspace: it would draw the query to an index that
+	// reads all of it.
+	sqlGists = `SELECT checkpoint, workspace, body FROM finding WHERE ns = $1`
+	sqlBare  = `SELECT c.body FROM checkpoint c WHERE c.ns = $1 AND c.workspace = $2 AND NOT EXISTS (
+		SELECT 1 FROM finding f WHERE f.ns = c.ns AND f.workspace = c.workspace AND f.number = c.number AND f.v >= $3)
+		ORDER BY c.number DESC LIMIT $4`
+	sqlByHead = `SELECT body FROM checkpoint WHERE ns = $1 AND workspace = $2 AND number = (
+		SELECT MIN(number) FROM finding WHERE ns = $1 AND workspace = $2 AND head >= $3 AND head < $4)`
+	sqlMentions = `SELECT f.body, (SELECT c.body FROM checkpoint c WHERE c.ns = f.ns AND c.id = f.checkpoint)
+		FROM fact f WHERE f.ns = $1 AND f.workspace = $2 AND f.name = $3`
+	sqlMentionsOrder = ` ORDER BY f.number DESC, f.seq`
+	sqlSearch        = `SELECT p.folded, p.body, (SELECT c.body FROM checkpoint c WHERE c.ns = p.ns AND c.id = p.checkpoint)
+		FROM place p WHERE p.ns = $1 AND p.workspace = $2`
+	sqlSearchOrder = ` ORDER BY p.number DESC LIMIT `
+
+	sqlPutVerification = `INSERT INTO verification (ns, id, workspace, checkpoint, number, content, name, command, started_us, body, output)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+		ON CONFLICT (ns, id) DO UPDATE SET workspace = excluded.workspace, checkpoint = excluded.checkpoint,
+		number = excluded.number, content = excluded.content, name = excluded.name, command = excluded.command,
+		started_us = excluded.started_us, body = excluded.body, output = excluded.output`
+	sqlVerifications      = `SELECT v.body FROM verification v`
+	sqlVerificationsFull  = `SELECT v.body, v.output FROM verification v`
+	sqlVerificationsWhere = ` WHERE v.ns = $1 AND v.workspace = $2
+		AND EXISTS (SELECT 1 FROM checkpoint c WHERE c.ns = v.ns AND c.id = v.checkpoint)`
+	sqlVerificationsOrder = ` ORDER BY v.started_us DESC, v.id DESC LIMIT `
+	// In sqlVerificationsSort "started_us + 0" keeps a query for contents on their
+	// index: by time it would walk past the answers about all others.
+	sqlVerificationsSort = ` ORDER BY v.started_us + 0 DESC, v.id DESC LIMIT `
+
+	sqlReadings    = `SELECT object, body FROM reading WHERE ns = $1 AND reader = $2`
+	sqlLastReading = `SELECT COALESCE(MAX(seq), 0) FROM reading WHERE ns = $1`
+	sqlPutReading  = `INSERT INTO reading (ns, reader, object, seq, body) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (ns, reader, object) DO UPDATE SET seq = excluded.seq, body = excluded.body`
+	sqlTrimReadings = `DELETE FROM reading WHERE ns = $1 AND seq <= (
+		SELECT seq FROM reading WHERE ns = $1 ORDER BY seq DESC LIMIT 1 OFFSET $2)`
+
 	sqlSetMark = `INSERT INTO mark (ns, key, value) VALUES ($1, $2, $3) ON CONFLICT (ns, key) DO UPDATE SET value = excluded.value`
 	sqlMark    = `SELECT value FROM mark WHERE ns = $1 AND key = $2`
 )
+
+// sqlDropNotes is what goes when the notes of a checkpoint are replaced.
+var sqlDropNotes = []string{
+	`DELETE FROM finding WHERE ns = $1 AND checkpoint = $2`,
+	`DELETE FROM place WHERE ns = $1 AND checkpoint = $2`,
+	`DELETE FROM fact WHERE ns = $1 AND checkpoint = $2`,
+}
+
+// sqlDropAnswers is what goes beside the notes when a checkpoint is buried.
+const sqlDropAnswers = `DELETE FROM verification WHERE ns = $1 AND checkpoint = $2`
 
 // sqlReset leaves the writer row: a reader that took notices before a reset must
 // not take others of the same number after it.
@@ -67,4 +118,9 @@ var sqlReset = []string{
 	`DELETE FROM pin WHERE ns = $1`,
 	`DELETE FROM outbox WHERE ns = $1`,
 	`DELETE FROM mark WHERE ns = $1`,
+	`DELETE FROM finding WHERE ns = $1`,
+	`DELETE FROM place WHERE ns = $1`,
+	`DELETE FROM fact WHERE ns = $1`,
+	`DELETE FROM verification WHERE ns = $1`,
+	`DELETE FROM reading WHERE ns = $1`,
 }

@@ -40,6 +40,35 @@ var migrations = [][]string{
 			ns TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
 			PRIMARY KEY (ns, key))`,
 	},
+	{
+		`CREATE INDEX checkpoint_content ON checkpoint (ns, workspace, content, number)`,
+		`CREATE TABLE finding (
+			ns TEXT NOT NULL, checkpoint TEXT NOT NULL, workspace TEXT NOT NULL, number BIGINT NOT NULL, v BIGINT NOT NULL,
+			head TEXT NOT NULL, body BYTEA NOT NULL,
+			PRIMARY KEY (ns, checkpoint))`,
+		`CREATE INDEX finding_number ON finding (ns, workspace, number, v)`,
+		`CREATE INDEX finding_head ON finding (ns, workspace, head, number)`,
+		`CREATE TABLE fact (
+			ns TEXT NOT NULL, checkpoint TEXT NOT NULL, seq BIGINT NOT NULL, workspace TEXT NOT NULL, number BIGINT NOT NULL,
+			kind TEXT NOT NULL, name BYTEA NOT NULL, body BYTEA NOT NULL,
+			PRIMARY KEY (ns, checkpoint, seq))`,
+		`CREATE INDEX fact_name ON fact (ns, workspace, name, number)`,
+		`CREATE TABLE place (
+			ns TEXT NOT NULL, checkpoint TEXT NOT NULL, workspace TEXT NOT NULL, number BIGINT NOT NULL, folded TEXT NOT NULL,
+			body BYTEA NOT NULL,
+			PRIMARY KEY (ns, checkpoint), UNIQUE (ns, workspace, number))`,
+		`CREATE TABLE verification (
+			ns TEXT NOT NULL, id TEXT NOT NULL, workspace TEXT NOT NULL, checkpoint TEXT NOT NULL, number BIGINT NOT NULL,
+			content TEXT NOT NULL, name BYTEA NOT NULL, command BYTEA NOT NULL, started_us BIGINT NOT NULL, body BYTEA NOT NULL,
+			output BYTEA NOT NULL,
+			PRIMARY KEY (ns, id))`,
+		`CREATE INDEX verification_started ON verification (ns, workspace, started_us, id)`,
+		`CREATE INDEX verification_content ON verification (ns, workspace, content)`,
+		`CREATE INDEX verification_checkpoint ON verification (ns, checkpoint)`,
+		`CREATE TABLE reading (
+			ns TEXT NOT NULL, reader TEXT NOT NULL, object TEXT NOT NULL, seq BIGINT NOT NULL, body BYTEA NOT NULL,
+			PRIMARY KEY (ns, reader, object), UNIQUE (ns, seq))`,
+	},
 }
 
 const (
@@ -64,7 +93,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if v, err := version(ctx, db); err == nil && v >= len(migrations) {
 		return notNewer(v)
 	}
-	err := inTx(ctx, db, func(tx *sql.Tx) error {
+	err := inTx(ctx, db, nil, func(tx *sql.Tx) error {
 		var ordered bool
 		if err := tx.QueryRowContext(ctx, sqlByteOrder).Scan(&ordered); err != nil {
 			return err
@@ -79,7 +108,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return fmt.Errorf("make version table: %w", err)
 	}
 	for i := range migrations {
-		if err := inTx(ctx, db, func(tx *sql.Tx) error { return step(ctx, tx, i+1) }); err != nil {
+		if err := inTx(ctx, db, nil, func(tx *sql.Tx) error { return step(ctx, tx, i+1) }); err != nil {
 			return fmt.Errorf("migrate to version %d: %w", i+1, err)
 		}
 	}

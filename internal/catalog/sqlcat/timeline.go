@@ -1,10 +1,15 @@
 package sqlcat
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
+	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/catalog"
@@ -70,11 +75,50 @@ func (c *Catalog) Page(ctx context.Context, q retake.LogQuery) ([]retake.Checkpo
 	if q.Before != 0 {
 		top = q.Before - 1
 	}
-	query, args := sqlPage, []any{c.ns, string(q.Workspace), top, bound(q.Limit)}
+	limit := bound(q.Limit)
+	if q.Session != "" {
+		limit = math.MaxInt64 // the session is in the body: most rows may be of others
+	}
+	query, args := sqlPage, []any{c.ns, string(q.Workspace), top, limit}
 	if !q.Since.IsZero() {
-		query, args = sqlPageSince, []any{c.ns, string(q.Workspace), q.Since.UnixMicro(), top, bound(q.Limit)}
+		query, args = sqlPageSince, []any{c.ns, string(q.Workspace), q.Since.UnixMicro(), top, limit}
+	}
+	if q.Session != "" {
+		return c.ofSession(ctx, q.Session, bound(q.Limit), query, args...)
 	}
 	return list(ctx, c, "list checkpoints", body[retake.Checkpoint], query, args...)
+}
+
+// ofSession picks the checkpoints of a session, by the beginning of its id. Rows
+// are read until there are enough, and only those are decoded whose text holds it.
+func (c *Catalog) ofSession(ctx context.Context, session string, limit int64, query string, args ...any) ([]retake.Checkpoint, error) {
+	all := []retake.Checkpoint{}
+	if !utf8.ValidString(session) {
+		return all, nil // no id begins so
+	}
+	sign, err := json.Marshal(map[string]string{"session": session})
+	if err != nil {
+		return nil, fmt.Errorf("encode session: %w", err)
+	}
+	sign = sign[1 : len(sign)-len(`"}`)] // the id may go on
+	err = each(ctx, c.db, func(rows *sql.Rows) (bool, error) {
+		var raw sql.RawBytes
+		if err := rows.Scan(&raw); err != nil || !bytes.Contains(raw, sign) {
+			return true, err
+		}
+		var cp retake.Checkpoint
+		if err := decode(raw, &cp); err != nil {
+			return false, err
+		}
+		if cp.Turn != nil && strings.HasPrefix(cp.Turn.Session, session) {
+			all = append(all, cp)
+		}
+		return int64(len(all)) < limit, nil
+	}, query, args...)
+	if err != nil {
+		return nil, c.wrong("list checkpoints", err)
+	}
+	return all, nil
 }
 
 // bound is a limit that every database takes: not all know a negative one.

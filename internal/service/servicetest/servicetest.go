@@ -51,6 +51,8 @@ func Run(t *testing.T, h Harness) {
 	maps.Copy(all, pains)
 	maps.Copy(all, observings)
 	maps.Copy(all, hardships)
+	maps.Copy(all, tellings)
+	maps.Copy(all, verifyings)
 	for name, f := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

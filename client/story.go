@@ -1,0 +1,78 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/retake-dev/retake"
+)
+
+// Story tells what really changed between two moments.
+func (c *Client) Story(ctx context.Context, q retake.DiffQuery) (retake.Story, error) {
+	v := url.Values{"from": {q.From}, "to": {q.To}, "path": q.Paths}
+	return call[retake.Story](ctx, c, get(v, "workspaces", string(q.Workspace), "story"))
+}
+
+// Search finds moments by words.
+func (c *Client) Search(ctx context.Context, q retake.SearchQuery) ([]retake.Hit, error) {
+	out, err := call[struct{ Hits []retake.Hit }](ctx, c, get(limited(url.Values{"text": {q.Text}}, q.Limit), "workspaces", string(q.Workspace), "search"))
+	return out.Hits, err
+}
+
+// Blame tells which moment wrote each line of a file.
+func (c *Client) Blame(ctx context.Context, q retake.BlameQuery) (retake.Blame, error) {
+	v := url.Values{"ref": {q.Ref}, "path": {q.Path}}
+	return call[retake.Blame](ctx, c, get(v, "workspaces", string(q.Workspace), "blame"))
+}
+
+// Chronicle lists the moments in which a fact changed.
+func (c *Client) Chronicle(ctx context.Context, q retake.ChronicleQuery) ([]retake.Mention, error) {
+	v := limited(url.Values{"kind": {string(q.Kind)}, "name": {q.Name}}, q.Limit)
+	out, err := call[struct{ Mentions []retake.Mention }](ctx, c, get(v, "workspaces", string(q.Workspace), "chronicle"))
+	return out.Mentions, err
+}
+
+func limited(v url.Values, limit int) url.Values {
+	if limit != 0 {
+		v.Set("limit", strconv.Itoa(limit))
+	}
+	return v
+}
+
+// attestBody is an attestation without what the address says.
+type attestBody struct {
+	Ref     string         `json:"ref,omitempty"`
+	Name    string         `json:"name,omitempty"`
+	Command string         `json:"command,omitempty"`
+	Where   retake.Where   `json:"where,omitempty"`
+	By      string         `json:"by,omitempty"`
+	Claim   bool           `json:"claim,omitempty"`
+	Verdict retake.Verdict `json:"verdict,omitempty"`
+	Why     string         `json:"why,omitempty"`
+	Exit    int            `json:"exit,omitempty"`
+	Started time.Time      `json:"started,omitzero"`
+	Took    time.Duration  `json:"took,omitempty"`
+	Output  string         `json:"output,omitempty"`
+}
+
+// Attest records what a command answered.
+func (c *Client) Attest(ctx context.Context, a retake.Attestation) (retake.Verification, error) {
+	body := attestBody{a.Ref, a.Name, a.Command, a.Where, a.By, a.Claim, a.Verdict, a.Why, a.Exit, a.Started, a.Took, a.Output}
+	return call[retake.Verification](ctx, c, to(http.MethodPost, body, "workspaces", string(a.Workspace), "verifications"))
+}
+
+// Verifications lists answers, newest first.
+func (c *Client) Verifications(ctx context.Context, q retake.VerificationQuery) ([]retake.Verification, error) {
+	v := limited(url.Values{"ref": {q.Ref}, "name": {q.Name}, "command": {q.Command}}, q.Limit)
+	out, err := call[struct{ Verifications []retake.Verification }](ctx, c, get(v, "workspaces", string(q.Workspace), "verifications"))
+	return out.Verifications, err
+}
+
+// Standing lists the verifications that the user wants of every moment.
+func (c *Client) Standing(ctx context.Context, ws retake.WorkspaceID) ([]retake.Standing, error) {
+	out, err := call[struct{ Standing []retake.Standing }](ctx, c, get(nil, "workspaces", string(ws), "standing"))
+	return out.Standing, err
+}

@@ -1,0 +1,110 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retake-dev/retake"
+)
+
+// standingPrefix begins the key of a verification that the user wants of every moment;
+// its name follows.
+const standingPrefix = "verify."
+
+const (
+	maxStandingName    = 24
+	maxStandingCommand = 4096
+	defaultLimit       = 10 * time.Minute
+	shortestLimit      = time.Second
+	longestLimit       = 24 * time.Hour
+)
+
+// Standing lists the verifications that the user wants of every moment of a workspace,
+// by name. One of the workspace goes before one of all, and an empty one takes it away.
+func (s *Settings) Standing(ws retake.WorkspaceID) []retake.Standing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refresh()
+	commands := map[string]string{}
+	for key, command := range s.values {
+		of, base := split(key)
+		name, ok := strings.CutPrefix(base, standingPrefix)
+		if !ok || of != "" && of != ws || standingName(name) != nil { // a hand may have written the file
+			continue
+		}
+		if _, own := s.values[string(ws)+"."+base]; of == ws || !own {
+			commands[name] = strings.TrimSpace(command)
+		}
+	}
+	var out []retake.Standing
+	for _, name := range slices.Sorted(maps.Keys(commands)) {
+		if commands[name] != "" {
+			out = append(out, retake.Standing{Name: name, Command: commands[name]})
+		}
+	}
+	return out
+}
+
+// standings are the settings that the user named. The caller holds mu.
+func (s *Settings) standings() []retake.Setting {
+	var out []retake.Setting
+	for _, key := range slices.Sorted(maps.Keys(s.values)) {
+		ws, base := split(key)
+		if !strings.HasPrefix(base, standingPrefix) {
+			continue
+		}
+		e := retake.Setting{Key: key, Value: s.values[key], From: "file", Help: "run after every turn"}
+		if ws != "" {
+			e.Default = s.values[base]
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// VerifyLimit is how long one verification may take in a workspace.
+func (s *Settings) VerifyLimit(ws retake.WorkspaceID) time.Duration {
+	d, err := parseLimit(s.of(ws, "verify-limit"))
+	if err != nil { // Set looked, but a hand may have written the file
+		return defaultLimit
+	}
+	return d
+}
+
+// Drills reports whether good moments of a workspace are proven restorable.
+func (s *Settings) Drills(ws retake.WorkspaceID) bool { return s.of(ws, "drill") != "off" }
+
+func parseLimit(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(strings.TrimSpace(s))
+	if err == nil && (d < shortestLimit || d > longestLimit) {
+		err = fmt.Errorf("%q is not between 1s and 24h", s)
+	}
+	return d, err
+}
+
+// standingName looks at the name of a verification. It is a part of refs such as
+// good:test, and of a screen that has little room.
+func standingName(name string) error {
+	const letters = "abcdefghijklmnopqrstuvwxyz0123456789._:-"
+	if name != "" && len(name) <= maxStandingName && strings.Trim(name, letters) == "" {
+		return nil
+	}
+	return &retake.Error{
+		Kind: retake.Invalid, What: fmt.Sprintf("%q is no name for a verification", name), Safe: "Nothing was changed.",
+		Hint: fmt.Sprintf("1 to %d of a-z, 0-9 and . _ : - as in verify.test", maxStandingName),
+	}
+}
+
+func standingCommand(line string) error {
+	switch {
+	case strings.ContainsRune(line, 0):
+		return errors.New("a command line holds no NUL")
+	case len(line) > maxStandingCommand:
+		return fmt.Errorf("a command line has at most %d bytes", maxStandingCommand)
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package httpapi_test
+
+import (
+	"context"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/client"
+)
+
+func (f *fixed) Story(_ context.Context, q retake.DiffQuery) (retake.Story, error) {
+	return give[retake.Story](f, q)
+}
+
+func (f *fixed) Search(_ context.Context, q retake.SearchQuery) ([]retake.Hit, error) {
+	return give[[]retake.Hit](f, q)
+}
+
+func (f *fixed) Blame(_ context.Context, q retake.BlameQuery) (retake.Blame, error) {
+	return give[retake.Blame](f, q)
+}
+
+func (f *fixed) Chronicle(_ context.Context, q retake.ChronicleQuery) ([]retake.Mention, error) {
+	return give[[]retake.Mention](f, q)
+}
+
+func (f *fixed) Attest(_ context.Context, a retake.Attestation) (retake.Verification, error) {
+	return give[retake.Verification](f, a)
+}
+
+func (f *fixed) Verifications(_ context.Context, q retake.VerificationQuery) ([]retake.Verification, error) {
+	return give[[]retake.Verification](f, q)
+}
+
+func (f *fixed) Standing(_ context.Context, ws retake.WorkspaceID) ([]retake.Standing, error) {
+	return give[[]retake.Standing](f, ws)
+}
+
+var (
+	storyQuery     = retake.DiffQuery{Workspace: wsID, From: "11", To: "13", Paths: []string{"", odd}}
+	searchQuery    = retake.SearchQuery{Workspace: wsID, Text: "é “x” & y", Limit: 7}
+	blameQuery     = retake.BlameQuery{Workspace: wsID, Ref: "14", Path: odd}
+	chronicleQuery = retake.ChronicleQuery{Workspace: wsID, Kind: retake.FactPackage, Name: "@a/b", Limit: 3}
+	attestation    = retake.Attestation{
+		Workspace: wsID, Ref: "14", Name: "test", Command: "npm test && \"x\"", Where: retake.InFork, By: "codex", Claim: true, Verdict: retake.CouldNotRun,
+		Why: "no", Exit: 3, Started: time.Unix(5, 7).UTC(), Took: 9, Output: "the\nend",
+	}
+	answersQuery = retake.VerificationQuery{Workspace: wsID, Ref: "14", Name: "test", Command: "npm test", Limit: 2}
+	filteredLog  = retake.LogQuery{Workspace: wsID, Limit: 2, Good: true, Path: odd, Session: "5b1e"}
+)
+
+// storyCalls are those about what changed, and what was verified.
+var storyCalls = []asking{
+	{"story", []any{storyQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Story(ctx, storyQuery) }},
+	{"search", []any{searchQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Search(ctx, searchQuery) }},
+	{"blame", []any{blameQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Blame(ctx, blameQuery) }},
+	{"chronicle", []any{chronicleQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Chronicle(ctx, chronicleQuery) }},
+	{"attest", []any{attestation}, func(ctx context.Context, c *client.Client) (any, error) { return c.Attest(ctx, attestation) }},
+	{"verifications", []any{answersQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Verifications(ctx, answersQuery) }},
+	{"standing", []any{wsID}, func(ctx context.Context, c *client.Client) (any, error) { return c.Standing(ctx, wsID) }},
+	{"log of some", []any{filteredLog}, func(ctx context.Context, c *client.Client) (any, error) { return c.Log(ctx, filteredLog) }},
+}

@@ -1,0 +1,84 @@
+//go:build linux && (amd64 || arm64)
+
+package proc
+
+import (
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// allowed are the calls that a Go program needs to compute and to use the streams it has.
+// Everything else is refused with EPERM: what opens, connects, starts, traces or signals.
+var allowed = []uint32{
+	unix.SYS_READ, unix.SYS_WRITE, unix.SYS_READV, unix.SYS_WRITEV, unix.SYS_CLOSE, unix.SYS_FSTAT, unix.SYS_LSEEK, unix.SYS_FCNTL,
+	unix.SYS_MMAP, unix.SYS_MUNMAP, unix.SYS_MREMAP, unix.SYS_MPROTECT, unix.SYS_MADVISE, unix.SYS_MINCORE, unix.SYS_BRK,
+	unix.SYS_FUTEX, unix.SYS_SCHED_YIELD, unix.SYS_SCHED_GETAFFINITY, unix.SYS_MEMBARRIER, unix.SYS_RSEQ,
+	unix.SYS_SET_ROBUST_LIST, unix.SYS_SET_TID_ADDRESS, unix.SYS_GETPID, unix.SYS_GETTID, unix.SYS_GETRUSAGE, unix.SYS_GETRANDOM,
+	unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP, unix.SYS_CLOCK_GETTIME, unix.SYS_GETTIMEOFDAY,
+	unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN, unix.SYS_SIGALTSTACK, unix.SYS_RESTART_SYSCALL,
+	unix.SYS_EPOLL_CREATE1, unix.SYS_EPOLL_CTL, unix.SYS_EPOLL_PWAIT, unix.SYS_EVENTFD2, unix.SYS_PPOLL,
+	unix.SYS_EXIT, unix.SYS_EXIT_GROUP,
+}
+
+// Where the kernel shows a call to the filter: its number, the machine, the first argument.
+const (
+	atNumber, atMachine, atFirst = 0, 4, 16
+
+	x32 = 0x40000000 // numbers of another calling convention begin here
+)
+
+const (
+	bpfLoad  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
+	bpfEqual = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
+	bpfLeast = unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K
+	bpfBits  = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
+	bpfReply = unix.BPF_RET | unix.BPF_K
+)
+
+// filter says yes to what is allowed, to new threads of this process, and to signals
+// among them. New processes by the newer call do not exist here: then the older is asked.
+func filter(machine, pid uint32) []unix.SockFilter {
+	const yes, no, never = unix.SECCOMP_RET_ALLOW, unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM), unix.SECCOMP_RET_KILL_PROCESS
+	p := []unix.SockFilter{
+		{Code: bpfLoad, K: atMachine},
+		{Code: bpfEqual, Jt: 1, K: machine},
+		{Code: bpfReply, K: never},
+		{Code: bpfLoad, K: atNumber},
+		{Code: bpfLeast, Jf: 1, K: x32},
+		{Code: bpfReply, K: no},
+		{Code: bpfEqual, Jf: 1, K: unix.SYS_CLONE3},
+		{Code: bpfReply, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)},
+	}
+	for _, call := range allowed {
+		p = append(p, unix.SockFilter{Code: bpfEqual, Jf: 1, K: call}, unix.SockFilter{Code: bpfReply, K: yes})
+	}
+	return append(p,
+		unix.SockFilter{Code: bpfEqual, Jf: 3, K: unix.SYS_CLONE},
+		unix.SockFilter{Code: bpfLoad, K: atFirst},
+		unix.SockFilter{Code: bpfBits, Jf: 4, K: unix.CLONE_THREAD},
+		unix.SockFilter{Code: bpfReply, K: yes},
+		unix.SockFilter{Code: bpfEqual, Jf: 2, K: unix.SYS_TGKILL},
+		unix.SockFilter{Code: bpfLoad, K: atFirst},
+		unix.SockFilter{Code: bpfEqual, Jt: 1, K: pid},
+		unix.SockFilter{Code: bpfReply, K: no},
+		unix.SockFilter{Code: bpfReply, K: yes},
+	)
+}
+
+// filterCalls puts the filter before all threads at once.
+func filterCalls() error {
+	machine := uint32(unix.AUDIT_ARCH_X86_64)
+	if runtime.GOARCH == "arm64" {
+		machine = unix.AUDIT_ARCH_AARCH64
+	}
+	p := filter(machine, uint32(unix.Getpid()))
+	prog := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]}
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))
+	runtime.KeepAlive(p)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// confine takes the limits first, because the rest forbids to set them. The filter is the
+// wall that covers all threads in every build; Landlock is the second one.
+func (c Cage) confine(try func(what string, err error)) {
+	c.holdCommon(try)
+	try("memory", hold(unix.RLIMIT_DATA, uint64(c.Memory)))
+	try("address space", c.holdSpace())
+	runtime.LockOSThread() // both walls need a promise that was given on the same thread
+	defer runtime.UnlockOSThread()
+	try("new privileges", everyThread(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1))
+	try("landlock", lockPaths())
+	try("seccomp", filterCalls())
+}
+
+// spare is address space beside the memory: what the runtime reserves and never touches.
+const spare = 4 << 30
+
+// holdSpace allows what is mapped now, for reservations of the runtime are large, and a bounded rest.
+func (c Cage) holdSpace() error {
+	b, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return err
+	}
+	var pages uint64
+	if _, err := fmt.Sscan(string(b), &pages); err != nil {
+		return err
+	}
+	return hold(unix.RLIMIT_AS, pages*uint64(os.Getpagesize())+uint64(c.Memory)+spare)
+}
+
+// everyThread makes a call on all threads. In a build with C code the runtime cannot: then
+// it is made on this one, and the filter hands the promise on to the others.
+func everyThread(call, a, b uintptr) error {
+	_, _, errno := syscall.AllThreadsSyscall6(call, a, b, 0, 0, 0, 0)
+	if errno == syscall.ENOTSUP {
+		_, _, errno = unix.Syscall6(call, a, b, 0, 0, 0, 0)
+	}
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// pathRights are the rights over paths by the version of Landlock that brought them.
+var pathRights = []struct {
+	version int
+	rights  uint64
+}{
+	{1, unix.LANDLOCK_ACCESS_FS_MAKE_SYM<<1 - 1}, // the first thirteen
+	{2, unix.LANDLOCK_ACCESS_FS_REFER},
+	{3, unix.LANDLOCK_ACCESS_FS_TRUNCATE},
+	{5, unix.LANDLOCK_ACCESS_FS_IOCTL_DEV},
+}
+
+// netVersion is the first Landlock that knows TCP. The one that knows signals is not used
+// for them: each thread has rules of its own, and ours signal each other.
+const netVersion = 4
+
+// lockPaths forbids every path, and TCP.
+func lockPaths() error {
+	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return errno
+	}
+	attr, size := pathAttr(int(v))
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
+	if errno != 0 {
+		return errno
+	}
+	defer unix.Close(int(fd)) //nolint:errcheck // the threads keep the rules
+	_, _, errno = syscall.AllThreadsSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0)
+	if errno == syscall.ENOTSUP {
+		return errors.New("not in a build with C code")
+	}
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// pathAttr is all that a version can forbid, and how long it is: kernels refuse fields
+// that they do not know.
+func pathAttr(version int) (attr unix.LandlockRulesetAttr, size uintptr) {
+	for _, r := range pathRights {
+		if version >= r.version {
+			attr.Handled_access_fs |= r.rights
+		}
+	}
+	size = unsafe.Sizeof(attr.Handled_access_fs)
+	if version >= netVersion {
+		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+		size += unsafe.Sizeof(attr.Handled_access_net)
+	}
+	return attr, size
+}

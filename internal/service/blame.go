@@ -1,0 +1,178 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/merge"
+	"github.com/retake-dev/retake/internal/screen"
+	"github.com/retake-dev/retake/internal/tree"
+)
+
+// maxBlamed bounds the files whose lines are told.
+const maxBlamed = 4 << 20
+
+// version is one state of a file, and the first moment that had it.
+type version struct {
+	cp     retake.Checkpoint
+	object retake.ObjectID // "" when there was no file
+}
+
+// Blame tells which moment wrote each line of a file: along the line of the checkpoint
+// back to its first moment, by the stored bytes.
+func (s *Service) Blame(ctx context.Context, q retake.BlameQuery) (retake.Blame, error) {
+	ref := q.Ref
+	if ref == "" {
+		ref = "latest"
+	}
+	name := cleanPath(q.Path)
+	_, e, err := s.entry(ctx, q.Workspace, ref, name)
+	if err != nil {
+		return retake.Blame{}, err
+	}
+	cp, err := s.Find(ctx, q.Workspace, ref)
+	if err != nil {
+		return retake.Blame{}, err
+	}
+	out := retake.Blame{Checkpoint: cp, Path: name, Lines: []retake.BlameLine{}, Moments: []retake.Checkpoint{}}
+	switch {
+	case e.Kind == retake.KindDir:
+		return out, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("that is a directory: %s", name), Safe: unchanged, Hint: "its moments: retake log --path " + name}
+	case e.Kind != retake.KindFile:
+		out.Why = "it is no file"
+		return out, nil
+	case e.Size > maxBlamed:
+		out.Why = fmt.Sprintf("it is larger than %d MB", maxBlamed>>20)
+		return out, nil
+	}
+	versions, err := s.versions(ctx, cp, name)
+	if err == nil {
+		err = s.assign(ctx, versions, &out)
+	}
+	return out, fault(fmt.Sprintf("the moments of %s cannot be read", name), unchanged, err)
+}
+
+// versions are the states of a file, oldest first, along the parents of a moment.
+func (s *Service) versions(ctx context.Context, cp retake.Checkpoint, name string) ([]version, error) {
+	var out []version
+	at := &cp
+	for at != nil {
+		e, err := s.entryAt(ctx, *at, name)
+		if err != nil {
+			return nil, err
+		}
+		v := version{cp: *at}
+		if e != nil && e.Kind == retake.KindFile {
+			v.object = e.Object
+		}
+		if n := len(out); n > 0 && out[n-1].object == v.object {
+			out[n-1] = v // the same bytes, earlier
+		} else {
+			out = append(out, v)
+		}
+		if at, err = s.before(ctx, *at); err != nil {
+			return nil, err
+		}
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+// before is the moment that another one grew from; a forgotten one gives way to the
+// nearest before it.
+func (s *Service) before(ctx context.Context, cp retake.Checkpoint) (*retake.Checkpoint, error) {
+	if cp.Parent == "" {
+		return nil, nil
+	}
+	if p, err := s.p.Catalog.Checkpoint(ctx, cp.Parent); err == nil {
+		if p.Workspace != cp.Workspace {
+			return nil, nil // a fork begins here
+		}
+		return &p, nil
+	}
+	older, err := s.p.Catalog.Page(ctx, retake.LogQuery{Workspace: cp.Workspace, Before: cp.Number, Limit: 1})
+	if err != nil || len(older) == 0 {
+		return nil, err
+	}
+	return &older[0], nil
+}
+
+// entryAt is what lies at a path of a checkpoint; nil when nothing does.
+func (s *Service) entryAt(ctx context.Context, cp retake.Checkpoint, name string) (*retake.Entry, error) {
+	st, err := s.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	root := retake.Entry{Kind: retake.KindDir, Object: cp.Tree}
+	e, err := tree.Find(ctx, st, root, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return &e, err
+}
+
+// assign goes through the versions, oldest first, and lets each line keep the moment it
+// came with.
+func (s *Service) assign(ctx context.Context, versions []version, out *retake.Blame) error {
+	var text []byte
+	var owners []int // index of a version, for each line
+	for i, v := range versions {
+		next, err := s.whole(ctx, v.object)
+		if err != nil {
+			return err
+		}
+		if screen.Binary(string(next)) {
+			if i == len(versions)-1 {
+				out.Why = "it is binary"
+				return nil
+			}
+			next = nil
+		}
+		owners = carry(owners, merge.Spans(text, next), i)
+		text = next
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	seen := map[int]bool{}
+	for i, owner := range owners {
+		v := versions[owner]
+		out.Lines = append(out.Lines, retake.BlameLine{Number: v.cp.Number, Text: string(bytes.TrimSuffix(lines[i], []byte("\n")))})
+		if !seen[owner] {
+			seen[owner] = true
+			out.Moments = append(out.Moments, v.cp)
+		}
+	}
+	slices.SortFunc(out.Moments, func(a, b retake.Checkpoint) int { return int(b.Number - a.Number) })
+	return nil
+}
+
+// carry moves the owners of lines over to the next version; what came is its own.
+func carry(owners []int, spans []merge.Span, version int) []int {
+	var out []int
+	at := 0
+	for _, sp := range spans {
+		out = append(out, owners[at:sp.Before]...)
+		for range sp.Came {
+			out = append(out, version)
+		}
+		at = sp.Before + sp.Gone
+	}
+	return append(out, owners[at:]...)
+}
+
+func (s *Service) whole(ctx context.Context, id retake.ObjectID) ([]byte, error) {
+	if id == "" {
+		return nil, nil
+	}
+	r, err := s.Bytes(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close() //nolint:errcheck // only read
+	return io.ReadAll(io.LimitReader(r, maxBlamed))
+}

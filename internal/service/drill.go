@@ -1,0 +1,140 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/verify"
+)
+
+// drillMark keeps the last drill of a workspace.
+const drillMark = "drill:"
+
+// Drill restores the newest good moment into a throw-away fork that stands at the
+// workspace's own path, and asks its verifications there. The live files are not touched.
+func (s *Service) Drill(ctx context.Context, id retake.WorkspaceID) (retake.Drill, error) {
+	cp, err := s.newestGood(ctx, id)
+	if err != nil {
+		return retake.Drill{}, fault("not drilled", unchanged, err)
+	}
+	if cp == nil {
+		return retake.Drill{}, &retake.Error{Kind: retake.NotFound, What: "no moment is good yet", Safe: unchanged, Hint: "ask for a verification: retake config verify.test \"npm test\""}
+	}
+	ws, err := s.row(ctx, id)
+	if err != nil {
+		return retake.Drill{}, fault("no such workspace", unchanged, err)
+	}
+	d := retake.Drill{At: s.p.Clock.Now(), Number: cp.Number, Verdict: retake.Passed}
+	if err := s.inThrowaway(ctx, *cp, func(dir string) { s.askThere(ctx, ws, *cp, dir, &d) }); err != nil {
+		d.Verdict, d.Why = retake.CouldNotRun, err.Error()
+	}
+	b, err := json.Marshal(d)
+	if err == nil {
+		err = s.p.Catalog.SetMark(ctx, drillMark+string(id), string(b))
+	}
+	return d, fault("the drill is not noted", unchanged, err)
+}
+
+// askThere runs what was asked of the moment when it became good.
+func (s *Service) askThere(ctx context.Context, ws retake.Workspace, cp retake.Checkpoint, dir string, d *retake.Drill) {
+	asked := s.standing(ws.ID)
+	if len(asked) == 0 {
+		about, _ := s.answersAbout(ctx, ws.ID, []retake.Checkpoint{cp})
+		seen := map[string]bool{}
+		for _, v := range about[cp.Content] {
+			if !v.Claim && v.Verdict == retake.Passed && !seen[v.Name] {
+				seen[v.Name] = true
+				asked = append(asked, retake.Standing{Name: v.Name, Command: v.Command})
+			}
+		}
+	}
+	for _, st := range asked {
+		out := verify.Run(ctx, verify.Job{Command: st.Command, Dir: dir, Over: ws.Root, Env: s.verifyEnv(ws.ID), Limit: s.p.VerifyLimit(ws.ID), Clock: s.p.Clock})
+		if out.Verdict != retake.Passed && d.Verdict == retake.Passed {
+			d.Verdict, d.Why = out.Verdict, strings.TrimSpace(st.Name+": "+out.Why)
+		}
+		if ctx.Err() == nil {
+			_, _ = s.Attest(ctx, attestation(cp, st, out)) // the drill says it too
+		}
+	}
+}
+
+// inThrowaway grows a fork of a moment, calls f with its directory, and removes it.
+func (s *Service) inThrowaway(ctx context.Context, cp retake.Checkpoint, f func(dir string)) error {
+	data, err := s.p.FS.OpenRoot(s.p.Data)
+	if err != nil {
+		return err
+	}
+	defer data.Close() //nolint:errcheck // a directory handle
+	name := "drill-" + uuid.NewString()
+	dir := filepath.Join(s.p.Data, name)
+	if err := data.Mkdir(name, 0o700); err != nil {
+		return fmt.Errorf("make a directory: %w", err)
+	}
+	defer func() {
+		if to, err := data.OpenDir(name); err == nil {
+			_ = s.clear(dir, to, true) // a rest of it is removed by hand
+			_ = to.Close()
+		}
+	}()
+	if _, err := s.Fork(ctx, retake.ForkRequest{Workspace: cp.Workspace, Ref: string(cp.ID), Dir: dir, Throwaway: true}); err != nil {
+		return err
+	}
+	f(dir)
+	return nil
+}
+
+// lastDrill is the last one of a workspace; nil when there was none.
+func (s *Service) lastDrill(ctx context.Context, id retake.WorkspaceID) *retake.Drill {
+	text, err := s.p.Catalog.Mark(ctx, drillMark+string(id))
+	var d retake.Drill
+	if err != nil || text == "" || json.Unmarshal([]byte(text), &d) != nil {
+		return nil
+	}
+	return &d
+}
+
+// A drill is due once a day, at night or when a night was missed, and only when nobody
+// works.
+const (
+	drillEvery = 20 * time.Hour
+	drillLate  = 36 * time.Hour
+	drillQuiet = 10 * time.Minute
+	nightFrom  = 1
+	nightTo    = 5
+)
+
+// drills does those that are due.
+func (s *Service) drills(ctx context.Context) {
+	for _, id := range s.watched() {
+		if ctx.Err() != nil || !s.p.Drill(id) || !s.idle(id) {
+			continue
+		}
+		now := s.p.Clock.Now()
+		last := time.Time{}
+		if d := s.lastDrill(ctx, id); d != nil {
+			last = d.At
+		}
+		night := now.Local().Hour() >= nightFrom && now.Local().Hour() < nightTo
+		if ago := now.Sub(last); night && ago > drillEvery || !last.IsZero() && ago > drillLate {
+			_, _ = s.Drill(ctx, id) // no good moment yet, or the next night
+		}
+	}
+}
+
+// idle reports whether nobody used a workspace for a while.
+func (s *Service) idle(id retake.WorkspaceID) bool {
+	l := s.liveOf(id)
+	if !l.mu.TryLock() {
+		return false
+	}
+	defer l.mu.Unlock()
+	return s.p.Clock.Now().Sub(l.used) > drillQuiet
+}

@@ -1,0 +1,269 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/catalog"
+	"github.com/retake-dev/retake/internal/story"
+	"github.com/retake-dev/retake/internal/tree"
+	"github.com/retake-dev/retake/internal/verify"
+)
+
+// goodness remembers the newest good moment of each workspace until something changes.
+type goodness struct {
+	mu    sync.Mutex
+	known map[retake.WorkspaceID]goodNow
+}
+
+type goodNow struct {
+	cp       *retake.Checkpoint
+	latest   int64 // number of the newest moment then
+	standing []retake.Standing
+}
+
+func (s *Service) changedGood(ws retake.WorkspaceID) {
+	s.good.mu.Lock()
+	defer s.good.mu.Unlock()
+	delete(s.good.known, ws)
+}
+
+// findings are what is known of some checkpoints. With gists, those that were never told
+// are asked for.
+func (s *Service) findings(ctx context.Context, ws retake.WorkspaceID, cps []retake.Checkpoint, gists bool) (map[retake.CheckpointID]retake.Finding, error) {
+	out := map[retake.CheckpointID]retake.Finding{}
+	all, err := s.answersAbout(ctx, ws, cps)
+	if err != nil {
+		return out, err
+	}
+	known := map[retake.CheckpointID]retake.Gist{}
+	if gists {
+		if known, err = s.gists(ctx, ws, cps); err != nil {
+			return out, err
+		}
+	}
+	standing, running := s.standing(ws), s.runner.running(ws)
+	for i, cp := range cps {
+		var f retake.Finding
+		if g, ok := known[cp.ID]; ok {
+			f.Gist = &g
+		}
+		about := all[cp.Content]
+		var before *retake.Checkpoint
+		if i+1 < len(cps) {
+			before = &cps[i+1]
+			about = append(slices.Clone(about), all[before.Content]...)
+		}
+		f.Answers = withRunning(verify.Answers(cp, before, about), running[cp.Content])
+		f.Good = verify.Good(cp, all[cp.Content], standing)
+		if f.Gist != nil || len(f.Answers) > 0 || f.Good {
+			out[cp.ID] = f
+		}
+	}
+	return out, nil
+}
+
+// gists are those that are known. A service that lives on tells the others now.
+func (s *Service) gists(ctx context.Context, ws retake.WorkspaceID, cps []retake.Checkpoint) (map[retake.CheckpointID]retake.Gist, error) {
+	ids := make([]retake.CheckpointID, len(cps))
+	for i, cp := range cps {
+		ids[i] = cp.ID
+	}
+	known, err := s.p.Catalog.Gists(ctx, ws, ids)
+	if err != nil || !s.p.Sole {
+		return known, err
+	}
+	for _, cp := range cps {
+		if g, ok := known[cp.ID]; !ok || g.V < story.Version {
+			s.teller.add(cp)
+		}
+	}
+	return known, nil
+}
+
+// answersAbout are the verifications about the contents of some checkpoints, by content.
+func (s *Service) answersAbout(ctx context.Context, ws retake.WorkspaceID, cps []retake.Checkpoint) (map[retake.ContentID][]retake.Verification, error) {
+	if len(cps) == 0 {
+		return nil, nil
+	}
+	contents := make([]retake.ContentID, 0, len(cps))
+	for _, cp := range cps {
+		contents = append(contents, cp.Content)
+	}
+	slices.Sort(contents)
+	all, err := s.p.Catalog.Verifications(ctx, catalog.VerificationQuery{Workspace: ws, Contents: slices.Compact(contents)})
+	out := map[retake.ContentID][]retake.Verification{}
+	for _, v := range all {
+		out[v.Content] = append(out[v.Content], v)
+	}
+	return out, err
+}
+
+// withRunning shows what is being asked now.
+func withRunning(answers []retake.Answer, names []string) []retake.Answer {
+	for _, name := range names {
+		i := slices.IndexFunc(answers, func(a retake.Answer) bool { return a.Name == name })
+		if i < 0 {
+			answers = append(answers, retake.Answer{Name: name, Verdict: retake.Running})
+		} else if answers[i].Claim {
+			answers[i] = retake.Answer{Name: name, Verdict: retake.Running, Was: answers[i].Was}
+		}
+	}
+	return answers
+}
+
+// stretch is how many moments are looked at in one go when one is searched for.
+const stretch = 256
+
+// newestGood is the newest moment that is good; nil when there is none.
+func (s *Service) newestGood(ctx context.Context, ws retake.WorkspaceID) (*retake.Checkpoint, error) {
+	_, last, err := s.p.Catalog.Counts(ctx, ws)
+	if err != nil {
+		return nil, err
+	}
+	standing := s.standing(ws)
+	s.good.mu.Lock()
+	k, ok := s.good.known[ws]
+	s.good.mu.Unlock()
+	if ok && s.p.Sole && k.latest == last && slices.Equal(k.standing, standing) {
+		return k.cp, nil
+	}
+	cp, err := s.searchGood(ctx, ws, func(cp retake.Checkpoint, about []retake.Verification) bool { return verify.Good(cp, about, standing) })
+	if err == nil {
+		s.good.mu.Lock()
+		s.good.known[ws] = goodNow{cp: cp, latest: last, standing: standing}
+		s.good.mu.Unlock()
+	}
+	return cp, err
+}
+
+func (s *Service) searchGood(ctx context.Context, ws retake.WorkspaceID, good func(retake.Checkpoint, []retake.Verification) bool) (*retake.Checkpoint, error) {
+	if any, err := s.p.Catalog.Verifications(ctx, catalog.VerificationQuery{Workspace: ws, Limit: 1}); err != nil || len(any) == 0 {
+		return nil, err
+	}
+	var found *retake.Checkpoint
+	err := s.eachMoment(ctx, retake.LogQuery{Workspace: ws}, func(page []retake.Checkpoint) (bool, error) {
+		all, err := s.answersAbout(ctx, ws, page)
+		for i := range page {
+			if err == nil && good(page[i], all[page[i].Content]) {
+				found = &page[i]
+				return false, nil
+			}
+		}
+		return true, err
+	})
+	return found, err
+}
+
+// eachMoment calls f with moments, newest first, until it has enough.
+func (s *Service) eachMoment(ctx context.Context, q retake.LogQuery, f func([]retake.Checkpoint) (more bool, err error)) error {
+	q.Limit = stretch
+	for {
+		page, err := s.p.Catalog.Page(ctx, q)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		if more, err := f(page); err != nil || !more || len(page) < stretch {
+			return err
+		}
+		q.Before = page[len(page)-1].Number
+	}
+}
+
+// passed is the newest complete moment whose newest real answer of that name is a pass.
+func (s *Service) passed(ctx context.Context, ws retake.WorkspaceID, name string) (retake.Checkpoint, error) {
+	cp, err := s.searchGood(ctx, ws, func(cp retake.Checkpoint, about []retake.Verification) bool {
+		about = slices.DeleteFunc(slices.Clone(about), func(v retake.Verification) bool { return v.Name != name })
+		return verify.Good(cp, about, nil)
+	})
+	if err == nil && cp == nil {
+		err = catalog.ErrNotFound
+	}
+	if err != nil {
+		return retake.Checkpoint{}, err
+	}
+	return *cp, nil
+}
+
+// chosen lists moments that are good, or in which a path changed.
+func (s *Service) chosen(ctx context.Context, q retake.LogQuery) ([]retake.Checkpoint, error) {
+	limit := q.Limit
+	var out []retake.Checkpoint
+	err := s.eachMoment(ctx, q, func(page []retake.Checkpoint) (bool, error) {
+		keep, err := s.wanted(ctx, q, page)
+		if err != nil {
+			return false, err
+		}
+		for i, cp := range page {
+			if keep[i] && (limit == 0 || len(out) < limit) {
+				out = append(out, cp)
+			}
+		}
+		return limit == 0 || len(out) < limit, nil
+	})
+	return out, err
+}
+
+func (s *Service) wanted(ctx context.Context, q retake.LogQuery, page []retake.Checkpoint) ([]bool, error) {
+	keep := make([]bool, len(page))
+	found := map[retake.CheckpointID]retake.Finding{}
+	if q.Good {
+		var err error
+		if found, err = s.findings(ctx, q.Workspace, page, false); err != nil {
+			return nil, err
+		}
+	}
+	for i, cp := range page {
+		keep[i] = !q.Good || found[cp.ID].Good
+		if keep[i] && q.Path != "" {
+			touched, err := s.touched(ctx, cp, cleanPath(q.Path))
+			if err != nil {
+				return nil, err
+			}
+			keep[i] = touched
+		}
+	}
+	return keep, nil
+}
+
+// touched reports whether a path, or something below it, differs from the moment before.
+func (s *Service) touched(ctx context.Context, cp retake.Checkpoint, path string) (bool, error) {
+	from, err := s.from(ctx, retake.DiffQuery{Workspace: cp.Workspace}, cp)
+	if err != nil {
+		return false, err
+	}
+	if from != nil && from.Tree == cp.Tree {
+		return false, nil
+	}
+	is, err := s.entryAt(ctx, cp, path)
+	if err != nil || from == nil {
+		return is != nil, err
+	}
+	was, err := s.entryAt(ctx, *from, path)
+	if err != nil || is == nil || was == nil {
+		return (is == nil) != (was == nil), err
+	}
+	if is.Object == was.Object && is.Kind == was.Kind && is.Mode == was.Mode {
+		return false, nil
+	}
+	return is.Kind != retake.KindDir || was.Kind != retake.KindDir || !sameBelow(ctx, s, was, is), nil
+}
+
+// sameBelow reports whether two directories differ in times alone.
+func sameBelow(ctx context.Context, s *Service, was, is *retake.Entry) bool {
+	st, err := s.store(ctx)
+	if err != nil {
+		return false
+	}
+	differs := errors.New("differs")
+	err = tree.Compare(ctx, st, was, st, is, func(c retake.Change) error {
+		if c.What != retake.Timed {
+			return differs
+		}
+		return nil
+	})
+	return err == nil
+}

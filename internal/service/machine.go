@@ -1,0 +1,225 @@
+package service
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/probe"
+	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/story/xray"
+)
+
+// machineFile holds, in the state of a checkpoint, what changed on the machine outside
+// the root since the moment before. It is seen and told, never restored.
+const machineFile = "machine.json"
+
+// probing is what is known of the machine.
+type probing struct {
+	mu   sync.Mutex
+	at   time.Time
+	read map[string]probed // by path
+}
+
+// probed is a file of the machine that was read, and what it was then.
+type probed struct {
+	size, time int64
+	traits     []retake.Trait
+}
+
+// probeStep is the least time between two looks at the machine.
+const probeStep = 5 * time.Second
+
+// machineState is what was seen at the last look for a workspace.
+type machineState struct {
+	V      int                       `json:"v"`
+	Number int64                     `json:"number"` // of the moment it was seen at
+	Places map[string][]retake.Trait `json:"places"` // by path; ports have none
+}
+
+// probe looks at the machine for the newest moment of a workspace, and keeps what
+// changed with it.
+func (s *Service) probe(ctx context.Context, cp retake.Checkpoint) {
+	if s.p.Probe == nil || !s.p.Sole {
+		return
+	}
+	s.machine.mu.Lock()
+	defer s.machine.mu.Unlock()
+	if now := s.p.Clock.Now(); now.Sub(s.machine.at) < probeStep {
+		return
+	} else if newest, err := s.p.Catalog.Latest(ctx, cp.Workspace, 0); err != nil || newest.ID != cp.ID {
+		return
+	} else {
+		s.machine.at = now
+	}
+	seen := machineState{V: 1, Number: cp.Number, Places: s.lookAround(ctx, cp.Workspace)}
+	if seen.Places == nil {
+		return // there was no time for all of it, and a part would tell of things that went
+	}
+	was, known := s.lastMachine(cp.Workspace)
+	if known {
+		if facts := machineFacts(was.Places, seen.Places); len(facts) > 0 {
+			if s.keepMachine(ctx, cp, facts) != nil {
+				return // the next look tells it
+			}
+		}
+	}
+	_ = s.writeSmall(machineName(cp.Workspace), seen) // else the next look tells it again
+}
+
+// lookAround reads the places of the machine that changed since the last look.
+func (s *Service) lookAround(ctx context.Context, id retake.WorkspaceID) map[string][]retake.Trait {
+	o := *s.p.Probe
+	if ws, err := s.row(ctx, id); err == nil {
+		o.Skip = ws.Root
+	}
+	ports, files := probe.Ports(ctx, o), probe.Files(ctx, o)
+	if ports == nil || files == nil {
+		return nil
+	}
+	places := map[string][]retake.Trait{"": ports}
+	fresh := map[string]probed{}
+	for _, f := range files {
+		p, ok := s.machine.read[f.Path]
+		if !ok || p.size != f.Size || p.time != f.ModTime {
+			p = probed{size: f.Size, time: f.ModTime, traits: s.traitsOf(ctx, f)}
+		}
+		fresh[f.Path] = p
+		if len(p.traits) > 0 {
+			places[f.Path] = p.traits
+		}
+	}
+	s.machine.read = fresh
+	return places
+}
+
+// traitsOf reads one file of the machine, in the child as everything else.
+func (s *Service) traitsOf(ctx context.Context, f probe.File) []retake.Trait {
+	if t := probe.Profiles([]probe.File{f}); len(t) > 0 {
+		return t
+	}
+	if s.readers == nil {
+		return nil
+	}
+	path := strings.TrimPrefix(f.Path, "/")
+	e := retake.Entry{Kind: retake.KindFile, Mode: 0o644, Size: f.Size}
+	var asks []xray.Ask
+	for _, name := range xray.Readers(path, e) {
+		if xray.Kept(name) && !strings.HasPrefix(name, "secret@") {
+			asks = append(asks, xray.Ask{Reader: name, Path: path, Entry: e, Open: func(context.Context) (io.ReadCloser, error) { return f.Open() }})
+		}
+	}
+	got, err := s.readers.Read(ctx, asks)
+	if err != nil {
+		return nil
+	}
+	var out []retake.Trait
+	for _, r := range got {
+		out = append(out, r.Traits...)
+	}
+	return out
+}
+
+// machineFacts are what differs between two looks.
+func machineFacts(was, is map[string][]retake.Trait) []retake.Fact {
+	sided := func(places map[string][]retake.Trait) []xray.Sided {
+		var out []xray.Sided
+		for path, traits := range places {
+			if path == "" {
+				path = "/proc/net"
+			}
+			out = append(out, xray.Sided{Path: path, Reader: "machine@1", Reading: xray.Reading{Traits: traits}})
+		}
+		slices.SortFunc(out, func(a, b xray.Sided) int { return cmp.Compare(a.Path, b.Path) })
+		return out
+	}
+	return xray.Facts(sided(was), sided(is))
+}
+
+// keepMachine puts the facts into the state of the checkpoint.
+func (s *Service) keepMachine(ctx context.Context, cp retake.Checkpoint, facts []retake.Fact) error {
+	return s.annotate(ctx, cp, machineFile, facts)
+}
+
+// annotate keeps a small document with a checkpoint.
+func (s *Service) annotate(ctx context.Context, cp retake.Checkpoint, name string, doc any) error {
+	b, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	ws, err := s.row(ctx, cp.Workspace)
+	if err != nil {
+		return err
+	}
+	return s.onLine(ctx, ws, func(w store.Writer) error {
+		id, n, err := w.WriteFile(ctx, name, bytes.NewReader(append(b, '\n')))
+		if err != nil {
+			return err
+		}
+		return w.Annotate(ctx, cp.Number, []retake.Entry{{Name: name, Kind: retake.KindFile, Mode: 0o600, Size: n, Object: id}})
+	})
+}
+
+// machineOf answers what changed on the machine with a checkpoint.
+func (s *Service) machineOf(ctx context.Context, cp retake.Checkpoint) (facts []retake.Fact) {
+	st, err := s.store(ctx)
+	if err != nil {
+		return nil
+	}
+	leaf, err := st.Leaf(ctx, cp.Workspace, cp.Number)
+	if err != nil {
+		return nil
+	}
+	for _, e := range leaf.State {
+		if e.Name == machineFile && readDoc(ctx, st, e, &facts) != nil {
+			return nil
+		}
+	}
+	return facts
+}
+
+func machineName(ws retake.WorkspaceID) string { return string(ws) + ".machine" }
+
+func (s *Service) lastMachine(ws retake.WorkspaceID) (m machineState, ok bool) {
+	ok = s.readSmall(machineName(ws), &m)
+	return m, ok && m.V == 1
+}
+
+// writeSmall and readSmall keep small documents beside what is known of agents.
+func (s *Service) writeSmall(name string, doc any) error {
+	b, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	dir, err := s.p.FS.OpenRoot(s.p.Sessions)
+	if err != nil {
+		return err
+	}
+	defer dir.Close() //nolint:errcheck // a directory handle
+	return replaceSmall(dir, name, b)
+}
+
+func (s *Service) readSmall(name string, doc any) bool {
+	if s.p.Sessions == "" {
+		return false
+	}
+	dir, err := s.p.FS.OpenRoot(s.p.Sessions)
+	if err != nil {
+		return false
+	}
+	defer dir.Close() //nolint:errcheck // only read
+	f, err := dir.OpenFile(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // only read
+	b, err := io.ReadAll(io.LimitReader(f, maxHearing))
+	return err == nil && json.Unmarshal(b, doc) == nil
+}

@@ -1,0 +1,159 @@
+package service
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/catalog"
+	"github.com/retake-dev/retake/internal/story"
+)
+
+// teller notes the stories of moments after they are sealed, one after the other. All of
+// it is context: whatever happens here, the moments are as they are.
+type teller struct {
+	s     *Service
+	mu    sync.Mutex
+	queue []retake.Checkpoint
+	busy  bool
+}
+
+// soonAfter is how long a service that lives for one command may take for stories.
+const soonAfter = 50 * time.Millisecond
+
+// add asks for the story of a moment. A service that lives on tells it now, in the
+// background; another one when it closes, as far as the time goes.
+func (t *teller) add(cps ...retake.Checkpoint) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, cp := range cps {
+		if !t.waits(cp.ID) && len(t.queue) < mostTold {
+			t.queue = append(t.queue, cp)
+		}
+	}
+	if len(t.queue) > 0 && !t.busy && t.s.p.Sole && t.s.life.Err() == nil {
+		t.busy = true
+		t.s.hears.Go(func() { t.work(t.s.life, true) })
+	}
+}
+
+// mostTold bounds what waits: the rest is told when somebody looks at it.
+const mostTold = 1024
+
+func (t *teller) waits(id retake.CheckpointID) bool {
+	for _, cp := range t.queue {
+		if cp.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *teller) next() (retake.Checkpoint, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.queue) == 0 {
+		t.busy = false
+		return retake.Checkpoint{}, false
+	}
+	cp := t.queue[0]
+	t.queue = t.queue[1:]
+	return cp, true
+}
+
+func (t *teller) work(ctx context.Context, deep bool) {
+	for {
+		cp, ok := t.next()
+		if !ok {
+			return
+		}
+		if ctx.Err() == nil {
+			t.one(ctx, cp, deep)
+		}
+	}
+}
+
+// one notes one story. A panic over what a workspace holds ends that story alone.
+func (t *teller) one(ctx context.Context, cp retake.Checkpoint, deep bool) {
+	defer func() { _ = recover() }()
+	t.s.probe(ctx, cp)
+	_ = t.s.note(ctx, cp, deep) // it is told when somebody looks
+}
+
+// rest tells what a short life leaves time for.
+func (t *teller) rest() {
+	if t.s.p.Sole {
+		return
+	}
+	ctx, cancel := context.WithTimeout(t.s.life, soonAfter)
+	defer cancel()
+	t.work(ctx, false)
+}
+
+// note tells the story of a moment and keeps what a row shows of it, and the words it is
+// found by. A shallow one, whose files were not read for their meaning, is told again
+// when somebody can.
+func (s *Service) note(ctx context.Context, cp retake.Checkpoint, deep bool) error {
+	n := catalog.Notes{Workspace: cp.Workspace, Checkpoint: cp.ID}
+	if cp.Parent == "" {
+		n.Gist = retake.Gist{V: story.Version, Counts: retake.StoryCounts{Added: cp.Files}, Head: s.commit(ctx, cp), Points: []retake.Point{}}
+		n.Words = words(cp, retake.Story{})
+		return s.p.Catalog.PutNotes(ctx, n)
+	}
+	d, err := s.Diff(ctx, retake.DiffQuery{Workspace: cp.Workspace, To: string(cp.ID)})
+	if err != nil {
+		return err
+	}
+	st, err := s.tell(ctx, d, telling{own: true, deep: deep})
+	if err != nil {
+		return err
+	}
+	n.Gist, n.Facts, n.Words = st.Gist, st.Facts, words(cp, st)
+	for _, c := range d.Changes {
+		n.Words = addPath(n.Words, c)
+	}
+	if !deep {
+		n.Gist.V = 0
+	}
+	return s.p.Catalog.PutNotes(ctx, n)
+}
+
+// Bounds of what a moment is found by.
+const (
+	mostPaths = 2000
+	mostFacts = 1000
+)
+
+// words are what a moment is found by: what was said, and the facts.
+func words(cp retake.Checkpoint, st retake.Story) []catalog.Place {
+	var out []catalog.Place
+	add := func(where, text string) {
+		if text = strings.TrimSpace(text); text != "" {
+			out = append(out, catalog.Place{Where: where, Text: text})
+		}
+	}
+	add("intent", cp.Intent)
+	if t := cp.Turn; t != nil {
+		add("prompt", t.Prompt)
+		add("words", t.Words)
+		add("command", t.Command)
+	}
+	for _, f := range st.Facts[:min(len(st.Facts), mostFacts)] {
+		add("fact", strings.Join([]string{string(f.Kind), f.Group, f.Name, f.Before, f.After}, " "))
+	}
+	return out
+}
+
+// addPath adds a path that differs in more than its time.
+func addPath(places []catalog.Place, c retake.Change) []catalog.Place {
+	e := c.After
+	if e == nil {
+		e = c.Before
+	}
+	if c.What == retake.Timed || e == nil || e.Kind == retake.KindDir || len(places) >= mostPaths {
+		return places
+	}
+	return append(places, catalog.Place{Where: "path", Text: c.Path})
+}

@@ -1,0 +1,67 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/catalog"
+)
+
+// Search finds moments by words.
+func (s *Service) Search(ctx context.Context, q retake.SearchQuery) ([]retake.Hit, error) {
+	if _, err := s.row(ctx, q.Workspace); err != nil {
+		return nil, fault("no such workspace", unchanged, err)
+	}
+	if strings.TrimSpace(q.Text) == "" {
+		return nil, &retake.Error{Kind: retake.Invalid, What: "nothing to look for", Safe: unchanged, Hint: "for example: retake find SESSION_KEY"}
+	}
+	found, err := s.p.Catalog.Search(ctx, q)
+	if err != nil {
+		return nil, fault("the timeline cannot be searched", unchanged, err)
+	}
+	cps := make([]retake.Checkpoint, len(found))
+	for i, f := range found {
+		cps[i] = f.Checkpoint
+	}
+	known, err := s.findings(ctx, q.Workspace, cps, true)
+	out := make([]retake.Hit, len(found))
+	for i, f := range found {
+		out[i] = retake.Hit{Checkpoint: f.Checkpoint, Finding: known[f.Checkpoint.ID], Where: f.Place.Where, Text: f.Place.Text}
+	}
+	return out, fault("the timeline cannot be searched", unchanged, err)
+}
+
+// Chronicle lists the moments in which a fact with this name changed.
+func (s *Service) Chronicle(ctx context.Context, q retake.ChronicleQuery) ([]retake.Mention, error) {
+	if _, err := s.row(ctx, q.Workspace); err != nil {
+		return nil, fault("no such workspace", unchanged, err)
+	}
+	out, err := s.p.Catalog.Mentions(ctx, q)
+	if out == nil {
+		out = []retake.Mention{}
+	}
+	return out, fault("the timeline cannot be searched", unchanged, err)
+}
+
+// byCommit is the first moment whose commit begins so. Moments whose story was not told
+// yet are asked one by one.
+func (s *Service) byCommit(ctx context.Context, ws retake.WorkspaceID, sha string) (retake.Checkpoint, error) {
+	cp, err := s.p.Catalog.ByHead(ctx, ws, sha)
+	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
+		return cp, err
+	}
+	bare, berr := s.p.Catalog.Bare(ctx, ws, 0, mostBare)
+	if berr != nil {
+		return cp, berr
+	}
+	for _, b := range bare { // newest first: the last one that fits is the oldest
+		if (err != nil || b.Number < cp.Number) && strings.HasPrefix(s.commit(ctx, b), sha) {
+			cp, err = b, nil
+		}
+	}
+	return cp, err
+}
+
+const mostBare = 2000

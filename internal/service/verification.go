@@ -1,0 +1,302 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/catalog"
+	"github.com/retake-dev/retake/internal/secret"
+	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/theme"
+	"github.com/retake-dev/retake/internal/verify"
+)
+
+// Bounds of what is kept of a verification.
+const (
+	maxOutput  = 64 << 10
+	maxCommand = 4 << 10
+	mostWrote  = 20
+)
+
+// verificationFile begins the name of an answer in the state of a checkpoint.
+const verificationFile = "verification-"
+
+// Attest records what a command answered.
+func (s *Service) Attest(ctx context.Context, a retake.Attestation) (retake.Verification, error) {
+	ref := a.Ref
+	if ref == "" {
+		ref = "latest"
+	}
+	cp, err := s.Find(ctx, a.Workspace, ref)
+	if err != nil {
+		return retake.Verification{}, err
+	}
+	v, err := s.weigh(ctx, cp, a)
+	if err != nil {
+		return v, fault("not recorded", unchanged, err)
+	}
+	return v, fault("not recorded", unchanged, s.record(ctx, cp, v))
+}
+
+// weigh makes a verification of what was told. One on the live files counts only when
+// they are still those of the checkpoint.
+func (s *Service) weigh(ctx context.Context, cp retake.Checkpoint, a retake.Attestation) (retake.Verification, error) {
+	if a.Command == "" && !a.Claim || len(a.Command) > maxCommand {
+		return retake.Verification{}, &retake.Error{Kind: retake.Invalid, What: "which command? It is empty, or far too long", Safe: unchanged}
+	}
+	u, err := uuid.NewV7()
+	if err != nil {
+		return retake.Verification{}, err
+	}
+	v := retake.Verification{
+		ID: retake.VerificationID(retake.VerificationPrefix + u.String()), Workspace: cp.Workspace, Checkpoint: cp.ID, Number: cp.Number, Content: cp.Content,
+		Name: s.nameOf(a), Command: a.Command, By: "retake", Claim: a.Claim, Where: a.Where, Verdict: a.Verdict, Why: a.Why,
+		Exit: a.Exit, Started: a.Started, Took: a.Took, Output: tail(a.Output),
+	}
+	if v.Where == "" {
+		v.Where = retake.OnLive
+	}
+	if v.Started.IsZero() {
+		v.Started = s.p.Clock.Now()
+	}
+	if v.Verdict == "" {
+		v.Verdict = byExit(a.Exit)
+	}
+	if a.Claim {
+		v.By = a.By
+		return v, nil
+	}
+	if v.Where == retake.OnLive && (v.Verdict == retake.Passed || v.Verdict == retake.Failed) {
+		err = s.stillThose(ctx, cp, &v)
+	}
+	return v, err
+}
+
+// byExit reads the exit code as shells give it.
+func byExit(code int) retake.Verdict {
+	switch code {
+	case 0:
+		return retake.Passed
+	case 126, 127:
+		return retake.CouldNotRun
+	}
+	return retake.Failed
+}
+
+// nameOf is the name that was given, that of the standing verification with the same
+// command, or one made of the command.
+func (s *Service) nameOf(a retake.Attestation) string {
+	if a.Name != "" {
+		return a.Name
+	}
+	for _, st := range s.standing(a.Workspace) {
+		if st.Command == a.Command {
+			return st.Name
+		}
+	}
+	return verify.Name(a.Command)
+}
+
+func tail(out string) string {
+	if len(out) > maxOutput {
+		out = out[len(out)-maxOutput:]
+		for len(out) > 0 && !utf8.RuneStart(out[0]) {
+			out = out[1:]
+		}
+	}
+	masked, _ := secret.Mask(strings.ToValidUTF8(out, "\uFFFD"))
+	return masked
+}
+
+// stillThose compares the live files with the checkpoint. What a program leaves behind,
+// caches and reports, is no change of what was asked about; a file that people write is.
+func (s *Service) stillThose(ctx context.Context, cp retake.Checkpoint, v *retake.Verification) error {
+	changes, _, err := s.look(ctx, cp)
+	if err != nil {
+		return err
+	}
+	var moved []string
+	for _, c := range changes {
+		switch {
+		case c.What == retake.Timed || isDirChange(c):
+		case byProduct(c):
+			if len(v.Wrote) < mostWrote {
+				v.Wrote = append(v.Wrote, c.Path)
+			}
+		default:
+			moved = append(moved, c.Path)
+		}
+	}
+	if len(moved) > 0 {
+		v.Verdict = retake.RanOnOther
+		v.Why = "changed meanwhile: " + strings.Join(moved[:min(len(moved), 3)], ", ")
+		if more := len(moved) - 3; more > 0 {
+			v.Why += fmt.Sprintf(" and %d more", more)
+		}
+	}
+	return nil
+}
+
+func isDirChange(c retake.Change) bool {
+	e := c.After
+	if e == nil {
+		e = c.Before
+	}
+	return e.Kind == retake.KindDir
+}
+
+// byProduct reports whether a change is what runs of programs leave: build output,
+// caches, logs and databases of theirs; and new files that no people write.
+func byProduct(c retake.Change) bool {
+	switch theme.Of(c.Path).Theme() {
+	case retake.ThemeBuild, retake.ThemeMoving, retake.ThemeGit:
+		return true
+	case retake.ThemeDatabase:
+		return c.What != retake.Deleted
+	case retake.ThemePackages: // an install is no by-product, but tools keep caches there
+		return slices.ContainsFunc(strings.Split(path.Dir(c.Path), "/"), func(dir string) bool { return slices.Contains(caches, dir) })
+	case retake.ThemeSource:
+		return c.What == retake.Added && slices.Contains(reports, strings.ToLower(path.Ext(c.Path)))
+	default:
+		return theme.Moving(c.Path)
+	}
+}
+
+// caches are directories that tools keep among the packages.
+var caches = []string{".cache", ".vite", ".vite-temp", ".vitest", "__pycache__"}
+
+// reports are what programs write beside the source, by their ending.
+var reports = []string{".xml", ".out", ".prof", ".html", ".lcov", ".info", ".tap", ".snap", ".png", ".json"}
+
+// record keeps an answer with its checkpoint, then lists it.
+func (s *Service) record(ctx context.Context, cp retake.Checkpoint, v retake.Verification) error {
+	if err := s.annotate(ctx, cp, verificationFile+string(v.ID)+".json", v); err != nil {
+		return err
+	}
+	if err := s.p.Catalog.PutVerification(ctx, v); err != nil {
+		return err
+	}
+	s.changedGood(cp.Workspace)
+	s.teller.add(cp) // words may disagree with the answer
+	return nil
+}
+
+// Verifications lists answers, newest first.
+func (s *Service) Verifications(ctx context.Context, q retake.VerificationQuery) ([]retake.Verification, error) {
+	cq := catalog.VerificationQuery{Workspace: q.Workspace, Name: q.Name, Command: q.Command, Limit: q.Limit}
+	if _, err := s.row(ctx, q.Workspace); err != nil {
+		return nil, fault("no such workspace", unchanged, err)
+	}
+	if q.Ref != "" {
+		cp, err := s.Find(ctx, q.Workspace, q.Ref)
+		if err != nil {
+			return nil, err
+		}
+		cq.Contents, cq.Output = []retake.ContentID{cp.Content}, true
+	}
+	out, err := s.p.Catalog.Verifications(ctx, cq)
+	if out == nil {
+		out = []retake.Verification{}
+	}
+	return out, fault("the verifications cannot be listed", unchanged, err)
+}
+
+// Standing lists what the user wants of every moment.
+func (s *Service) Standing(ctx context.Context, ws retake.WorkspaceID) ([]retake.Standing, error) {
+	if _, err := s.row(ctx, ws); err != nil {
+		return nil, fault("no such workspace", unchanged, err)
+	}
+	return append([]retake.Standing{}, s.standing(ws)...), nil
+}
+
+func (s *Service) standing(ws retake.WorkspaceID) []retake.Standing {
+	if s.p.Standing == nil {
+		return nil
+	}
+	return s.p.Standing(ws)
+}
+
+// handOver lets the answers about checkpoints that go pass to others with the same
+// content: equal content has the same answer, also when the one that was asked is gone.
+func (s *Service) handOver(ctx context.Context, w store.Writer, ws retake.WorkspaceID, stones []retake.Tombstone) error {
+	going := map[retake.CheckpointID]bool{}
+	for _, t := range stones {
+		going[t.ID] = true
+	}
+	all, err := s.p.Catalog.Verifications(ctx, catalog.VerificationQuery{Workspace: ws})
+	all = slices.DeleteFunc(all, func(v retake.Verification) bool { return !going[v.Checkpoint] })
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	contents := make([]retake.ContentID, len(all))
+	for i, v := range all {
+		contents[i] = v.Content
+	}
+	if all, err = s.p.Catalog.Verifications(ctx, catalog.VerificationQuery{Workspace: ws, Contents: contents, Output: true}); err != nil {
+		return err
+	}
+	for _, v := range all {
+		if !going[v.Checkpoint] {
+			continue
+		}
+		heirs, err := s.p.Catalog.WithContent(ctx, ws, v.Content)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(heirs, func(cp retake.Checkpoint) bool { return !going[cp.ID] })
+		if i < 0 {
+			continue
+		}
+		v.Checkpoint, v.Number = heirs[i].ID, heirs[i].Number
+		if err := writeVerification(ctx, w, v); err != nil {
+			return err
+		}
+		if err := s.p.Catalog.PutVerification(ctx, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeVerification(ctx context.Context, w store.Writer, v retake.Verification) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	name := verificationFile + string(v.ID) + ".json"
+	id, n, err := w.WriteFile(ctx, name, strings.NewReader(string(b)+"\n"))
+	if err != nil {
+		return err
+	}
+	err = w.Annotate(ctx, v.Number, []retake.Entry{{Name: name, Kind: retake.KindFile, Mode: 0o600, Size: n, Object: id}})
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // the heir went meanwhile
+	}
+	return err
+}
+
+// refillVerifications lists the answers that a checkpoint holds.
+func (s *Service) refillVerifications(ctx context.Context, st store.Store, l *store.Leaf) error {
+	for _, e := range l.State {
+		if !strings.HasPrefix(e.Name, verificationFile) {
+			continue
+		}
+		var v retake.Verification
+		if err := readDoc(ctx, st, e, &v); err != nil {
+			continue // one answer that cannot be read hides no other
+		}
+		if err := s.p.Catalog.PutVerification(ctx, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,31 @@
+package xray
+
+import "time"
+
+// TestKey is the key of tests.
+var TestKey = []byte("the key of tests")
+
+// ReadBytes runs one reader in this process.
+func ReadBytes(reader string, data, log []byte) Reading {
+	return read(reader, input{data: data, log: log, key: TestKey})
+}
+
+// SetTimes bounds one file, all of them, and the rest of a child.
+func (p *Pool) SetTimes(each, all, idle time.Duration) { p.each, p.all, p.idle = each, all, idle }
+
+// Names are the readers of bytes.
+func Names() []string {
+	var names []string
+	for _, r := range readers() {
+		if r.read != nil {
+			names = append(names, r.name)
+		}
+	}
+	return names
+}
+
+// Shown is what people see of a value.
+func Shown(v string) string { return shown(v) }
+
+// MaxMemory is what a child may hold.
+const MaxMemory = maxMemory

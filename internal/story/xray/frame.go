@@ -1,0 +1,71 @@
+package xray
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Both sides talk in frames: a length of four bytes, then that many bytes. The parent
+// begins with its key. For each file it sends the name of the reader, the bytes in chunks
+// and an empty frame, and the same for the log; the child answers one reading.
+
+const (
+	maxChunk  = 256 * kilo
+	maxAnswer = 32 * mega
+)
+
+// gone is sent instead of a chunk when the rest of a file will not come.
+const gone = ^uint32(0)
+
+var errFrame = errors.New("a frame is too long")
+
+func writeFrame(w io.Writer, b []byte) error {
+	head := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(b)), uint32(len(b)))
+	_, err := w.Write(append(head, b...))
+	return err
+}
+
+func writeGone(w io.Writer) error {
+	_, err := w.Write(binary.BigEndian.AppendUint32(nil, gone))
+	return err
+}
+
+// readFrame reads one frame. It allocates as bytes come, not as they are promised.
+func readFrame(r io.Reader, limit int) (b []byte, whole bool, err error) {
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return nil, false, err
+	}
+	n := binary.BigEndian.Uint32(head[:])
+	if n == gone {
+		return nil, false, nil
+	}
+	if int64(n) > int64(limit) {
+		return nil, false, errFrame
+	}
+	b, err = io.ReadAll(io.LimitReader(r, int64(n)))
+	if err == nil && len(b) < int(n) {
+		err = io.ErrUnexpectedEOF
+	}
+	return b, true, err
+}
+
+// answer is what the child says of one file.
+type answer struct {
+	Reading
+	Last bool `json:"last,omitempty"` // it ends itself
+}
+
+func (a answer) write(w io.Writer) error {
+	b, err := json.Marshal(a)
+	if err == nil && len(b) > maxAnswer {
+		b, err = json.Marshal(answer{Reading: Reading{Why: string(tooHungry)}})
+	}
+	if err != nil {
+		return fmt.Errorf("write an answer: %w", err)
+	}
+	return writeFrame(w, b)
+}

@@ -1,0 +1,147 @@
+package xray
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+
+	"github.com/retake-dev/retake"
+)
+
+func readJSON(in input) ([]retake.Trait, error) {
+	l := newList(in)
+	if err := newFlat(l).json(in.data); err != nil {
+		return nil, err
+	}
+	return l.traits, nil
+}
+
+const notJSON why = "is not JSON"
+
+// json reads token by token, so that depth costs nothing that was not asked for.
+func (f *flat) json(data []byte) error {
+	d := json.NewDecoder(bytes.NewReader(plainJSON(data)))
+	d.UseNumber()
+	if err := f.jsonValue(d); err != nil {
+		return reason(err, notJSON)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return notJSON
+	}
+	return nil
+}
+
+// reason keeps what is said for people, and says instead of anything else.
+func reason(err error, instead why) error {
+	var w why
+	if errors.As(err, &w) {
+		return w
+	}
+	return instead
+}
+
+func (f *flat) jsonValue(d *json.Decoder) error {
+	t, err := d.Token()
+	if err != nil {
+		return err
+	}
+	switch t := t.(type) {
+	case json.Delim:
+		return f.jsonInner(d, t == '{')
+	case string:
+		return f.leaf(t, true)
+	default:
+		return f.leaf(scalar(t), false)
+	}
+}
+
+func (f *flat) jsonInner(d *json.Decoder, object bool) error {
+	for i := 0; d.More(); i++ {
+		key := strconv.Itoa(i)
+		if object {
+			t, err := d.Token()
+			if err != nil {
+				return err
+			}
+			name, ok := t.(string)
+			if !ok {
+				return notJSON
+			}
+			key = name
+		}
+		if err := f.enter(key); err != nil {
+			return err
+		}
+		if err := f.jsonValue(d); err != nil {
+			return err
+		}
+		f.leave()
+	}
+	_, err := d.Token()
+	return err
+}
+
+// plainJSON blanks what people add to JSON: a mark of bytes, comments, commas before an
+// end. Text inside of strings stays, and so does the length.
+func plainJSON(data []byte) []byte {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if json.Valid(data) {
+		return data
+	}
+	out := bytes.Clone(data)
+	comma := -1 // the last one with nothing but blanks behind it
+	for i := 0; i < len(out); {
+		end := i + 1
+		switch c := out[i]; {
+		case c == '"':
+			end, comma = stringEnd(out, i), -1
+		case c == '/' && i+1 < len(out) && (out[i+1] == '/' || out[i+1] == '*'):
+			end = commentEnd(out, i)
+			blank(out[i:end])
+		case c == ',':
+			comma = i
+		case (c == '}' || c == ']') && comma >= 0:
+			out[comma], comma = ' ', -1
+		case c > ' ':
+			comma = -1
+		}
+		i = end
+	}
+	return out
+}
+
+// stringEnd is behind the string that begins at i.
+func stringEnd(b []byte, i int) int {
+	for i++; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(b)
+}
+
+// commentEnd is behind the comment that begins at i.
+func commentEnd(b []byte, i int) int {
+	end, more := "\n", 0
+	if b[i+1] == '*' {
+		end, more = "*/", 2
+	}
+	n := bytes.Index(b[i+2:], []byte(end))
+	if n < 0 {
+		return len(b)
+	}
+	return i + 2 + n + more
+}
+
+func blank(b []byte) {
+	for i := range b {
+		if b[i] != '\n' {
+			b[i] = ' '
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package xray
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/retake-dev/retake"
+)
+
+var pythonReaders = []reader{
+	{name: "python-installed@1", limit: maxText, rank: installed, read: readMetadata, wants: isMetadata},
+	{name: "requirements@1", limit: maxText, rank: locked, read: readRequirements, wants: isRequirements},
+	{name: "pipfile-lock@1", limit: maxLock, rank: locked, read: readPipfile, wants: named("Pipfile.lock")},
+	{name: "python-lock@1", limit: maxLock, rank: locked, read: readPythonLock, wants: named("poetry.lock", "uv.lock", "pdm.lock", "pylock.toml")},
+}
+
+// isMetadata knows what an installer writes; older forms only where no other manager of
+// packages writes them too. Packages that carry others inside them do so
+// below _vendor; those were not installed.
+func isMetadata(p place) bool {
+	if p.below("_vendor", "_vendored") {
+		return false
+	}
+	switch p.name {
+	case "METADATA":
+		return strings.HasSuffix(p.dir, ".dist-info")
+	case "PKG-INFO":
+		return strings.HasSuffix(p.dir, ".egg-info") && p.below("site-packages")
+	}
+	return p.ext == ".egg-info" && p.in("site-packages")
+}
+
+func isRequirements(p place) bool {
+	if p.ext != ".txt" || !p.locking() {
+		return false
+	}
+	return p.in("requirements") || strings.HasPrefix(p.name, "requirements") || strings.HasSuffix(p.name, "requirements.txt")
+}
+
+// pythonName is the one spelling of a name that the index of Python knows.
+func pythonName(s string) string {
+	var b strings.Builder
+	dash := false
+	for _, r := range strings.ToLower(strings.TrimSpace(s)) {
+		if r == '-' || r == '_' || r == '.' {
+			dash = true
+			continue
+		}
+		if dash && b.Len() > 0 {
+			b.WriteByte('-')
+		}
+		dash = false
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// readMetadata reads the head of a message: fields until the first empty line.
+func readMetadata(in input) ([]retake.Trait, error) {
+	l := newList(in)
+	var name, version string
+	lines(in.data, func(line []byte) bool {
+		key, value, _ := bytes.Cut(line, []byte(":"))
+		switch v := string(bytes.TrimSpace(value)); strings.ToLower(string(key)) {
+		case "name":
+			name = v
+		case "version":
+			version = v
+		}
+		return len(line) > 0
+	})
+	l.pack("pypi", pythonName(name), version, false)
+	if len(l.traits) == 0 {
+		return nil, why("has no name or version")
+	}
+	return l.traits, nil
+}
+
+// requirement takes a name with extras, and a version if it is pinned by itself.
+var requirement = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*\(?\s*(?:===?\s*([A-Za-z0-9.!+_-]+)\s*\)?\s*(?:$|[;#\s]))?`)
+})
+
+// readRequirements takes pinned names as packages; the others are asked for by name.
+func readRequirements(in input) ([]retake.Trait, error) {
+	l := newList(in)
+	text := strings.ReplaceAll(strings.ReplaceAll(string(in.data), "\r\n", "\n"), "\\\n", " ")
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		name := required(line)
+		if name == "" {
+			continue
+		}
+		l.direct("pypi", pythonName(name))
+		l.pack("pypi", pythonName(name), requirement().FindStringSubmatch(line)[2], true)
+	}
+	return l.traits, nil
+}
+
+// required is the name in a requirement. Options, comments, paths and addresses have none.
+func required(line string) string {
+	m := requirement().FindStringSubmatch(line)
+	if m == nil {
+		return ""
+	}
+	if rest := line[len(m[1]):]; rest != "" && !strings.ContainsRune(" \t[(=<>!~;#@", rune(rest[0])) {
+		return ""
+	}
+	return m[1]
+}
+
+func readPipfile(in input) ([]retake.Trait, error) {
+	type pins map[string]struct {
+		Version string `json:"version"`
+	}
+	var f struct {
+		Default pins `json:"default"`
+		Develop pins `json:"develop"`
+	}
+	if json.Unmarshal(in.data, &f) != nil {
+		return nil, why("is not a lock file of pipenv")
+	}
+	l := newList(in)
+	for _, p := range []pins{f.Default, f.Develop} {
+		for name, pin := range p {
+			l.pack("pypi", pythonName(name), strings.TrimPrefix(pin.Version, "=="), false)
+		}
+	}
+	return l.traits, nil
+}
+
+// readPythonLock reads what poetry, uv and pdm write, which is one form with small
+// differences. The project itself is listed by uv, and says what it asks for.
+func readPythonLock(in input) ([]retake.Trait, error) {
+	type entry struct {
+		Name    string `toml:"name"`
+		Version string `toml:"version"`
+		Source  any    `toml:"source"`
+		Wishes  any    `toml:"dependencies"`
+		Dev     any    `toml:"dev-dependencies"`
+	}
+	var f struct {
+		Package  []entry `toml:"package"`
+		Packages []entry `toml:"packages"`
+	}
+	if err := decodeTOML(in.data, &f); err != nil {
+		return nil, err
+	}
+	l := newList(in)
+	for _, e := range append(f.Package, f.Packages...) {
+		source, _ := e.Source.(map[string]any)
+		if source["virtual"] == nil && source["editable"] == nil {
+			l.pack("pypi", pythonName(e.Name), e.Version, false)
+			continue
+		}
+		wishes := tables(e.Wishes)
+		dev, _ := e.Dev.(map[string]any)
+		for _, group := range dev {
+			wishes = append(wishes, tables(group)...)
+		}
+		for _, w := range wishes {
+			name, _ := w["name"].(string)
+			l.direct("pypi", pythonName(name))
+		}
+	}
+	return l.traits, nil
+}
+
+// tables are the tables of an array, whatever else it holds.
+func tables(v any) []map[string]any {
+	switch v := v.(type) {
+	case []map[string]any:
+		return v
+	case []any:
+		var all []map[string]any
+		for _, e := range v {
+			if m, ok := e.(map[string]any); ok {
+				all = append(all, m)
+			}
+		}
+		return all
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package xray
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/retake-dev/retake"
+)
+
+const notTOML why = "is not TOML"
+
+func readTOML(in input) ([]retake.Trait, error) {
+	l := newList(in)
+	if err := newFlat(l).toml(in.data); err != nil {
+		return nil, err
+	}
+	return l.traits, nil
+}
+
+func (f *flat) toml(data []byte) error {
+	var doc map[string]any
+	if err := decodeTOML(data, &doc); err != nil {
+		return err
+	}
+	return f.walk(doc)
+}
+
+// decodeTOML refuses first what would take the decoder too deep: it calls itself, and a
+// key of many parts takes it the square of their number.
+func decodeTOML(data []byte, into any) error {
+	if tooNested(data) || tooDotted(data) {
+		return tooDeep
+	}
+	if _, err := toml.Decode(string(data), into); err != nil {
+		return notTOML
+	}
+	return nil
+}
+
+// maxBrackets is far above what people nest, and what brackets in texts add up to.
+const maxBrackets = 10 * maxDepth
+
+// tooNested counts brackets, those in texts too.
+func tooNested(data []byte) bool {
+	depth := 0
+	for _, c := range data {
+		switch c {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth = max(0, depth-1)
+		}
+		if depth > maxBrackets {
+			return true
+		}
+	}
+	return false
+}
+
+// maxDots is far above what a key has, and above what a sentence has.
+const maxDots = 3 * maxDepth
+
+// tooDotted counts the dots that could belong to one key, those in texts too.
+func tooDotted(data []byte) bool {
+	dots := 0
+	for _, c := range data {
+		switch c {
+		case '.':
+			dots++
+		case '=', ',', '[', ']', '{', '}', '\n':
+			dots = 0
+		}
+		if dots > maxDots {
+			return true
+		}
+	}
+	return false
+}
+
+// Names of the zones in which the decoder puts times without one, and their forms.
+var localTimes = map[string]string{
+	"datetime-local": "2006-01-02T15:04:05.999999999",
+	"date-local":     "2006-01-02",
+	"time-local":     "15:04:05.999999999",
+}
+
+// scalar writes a scalar as JSON does.
+func scalar(v any) string {
+	if t, ok := v.(time.Time); ok {
+		if form, ok := localTimes[t.Location().String()]; ok {
+			return t.Format(form)
+		}
+		return t.Format(time.RFC3339Nano)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "" // an infinite number
+	}
+	return string(b)
+}

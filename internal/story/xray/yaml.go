@@ -1,0 +1,157 @@
+package xray
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/retake-dev/retake"
+)
+
+const notYAML why = "is not YAML"
+
+// readYAML reads all documents of a file. Those behind the first have their number before
+// their keys, so that the first keeps its names when others come.
+func readYAML(in input) ([]retake.Trait, error) {
+	if tooNested(in.data) {
+		return nil, tooDeep
+	}
+	l := newList(in)
+	f := newFlat(l)
+	d := yaml.NewDecoder(bytes.NewReader(in.data))
+	for i := 0; ; i++ {
+		var doc yaml.Node
+		err := d.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return l.traits, nil
+		}
+		if err != nil {
+			return nil, notYAML
+		}
+		if err := f.document(i, &doc); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (f *flat) document(i int, n *yaml.Node) error {
+	if i == 0 {
+		return f.node(n)
+	}
+	if err := f.enter(strconv.Itoa(i)); err != nil {
+		return err
+	}
+	defer f.leave()
+	return f.node(n)
+}
+
+// node goes through nodes and follows references. They may refer to each other so that
+// little text stands for a lot; depth and the count of nodes hold that.
+func (f *flat) node(n *yaml.Node) error {
+	if f.nodes++; f.nodes > maxNodes {
+		return tooMany
+	}
+	switch n.Kind {
+	case yaml.DocumentNode:
+		if len(n.Content) == 1 {
+			return f.node(n.Content[0])
+		}
+		return nil
+	case yaml.AliasNode:
+		if len(f.path) >= maxDepth {
+			return tooDeep
+		}
+		return f.node(n.Alias)
+	case yaml.MappingNode:
+		return f.mapping(n)
+	case yaml.SequenceNode:
+		for i, e := range n.Content {
+			if err := f.downNode(strconv.Itoa(i), e); err != nil {
+				return err
+			}
+		}
+		return nil
+	case yaml.ScalarNode:
+		text, isText := yamlScalar(n)
+		return f.leaf(text, isText)
+	default:
+		return nil
+	}
+}
+
+func (f *flat) downNode(key string, n *yaml.Node) error {
+	if err := f.enter(key); err != nil {
+		return err
+	}
+	defer f.leave()
+	return f.node(n)
+}
+
+// mapping takes what is merged into it first, so that its own keys win.
+func (f *flat) mapping(n *yaml.Node) error {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if key := n.Content[i]; key.Tag == "!!merge" {
+			if err := f.merge(n.Content[i+1]); err != nil {
+				return err
+			}
+		}
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if key.Kind == yaml.AliasNode {
+			key = key.Alias
+		}
+		if key.Tag == "!!merge" || key.Kind != yaml.ScalarNode {
+			continue
+		}
+		if err := f.downNode(key.Value, n.Content[i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *flat) merge(n *yaml.Node) error {
+	if f.nodes++; f.nodes > maxNodes || len(f.path) >= maxDepth {
+		return tooMany
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		return f.merge(n.Alias)
+	case yaml.MappingNode:
+		return f.mapping(n)
+	case yaml.SequenceNode:
+		for i := len(n.Content) - 1; i >= 0; i-- { // the first wins
+			if err := f.merge(n.Content[i]); err != nil {
+				return err
+			}
+		}
+	default:
+	}
+	return nil
+}
+
+// yamlScalar writes a scalar as JSON does, where JSON has it.
+func yamlScalar(n *yaml.Node) (text string, isText bool) {
+	switch n.ShortTag() {
+	case "!!null":
+		return "null", false
+	case "!!bool":
+		return strings.ToLower(n.Value), false
+	case "!!int":
+		if v, err := strconv.ParseInt(strings.ReplaceAll(n.Value, "_", ""), 0, 64); err == nil {
+			return strconv.FormatInt(v, 10), false
+		}
+		return n.Value, false
+	case "!!float":
+		if v, err := strconv.ParseFloat(strings.ReplaceAll(n.Value, "_", ""), 64); err == nil && scalar(v) != "" {
+			return scalar(v), false
+		}
+		return n.Value, false
+	}
+	return n.Value, true
+}
