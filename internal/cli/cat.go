@@ -20,13 +20,15 @@ type catAnswer struct {
 }
 
 func (f *face) catCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "cat REF PATH", Short: "a file as it was", Args: between(2, 2),
+	ref := ""
+	cmd := &cobra.Command{
+		Use: "cat REF PATH", Short: "a file as it was", Args: refOr(&ref, 2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, ws, err := f.here(cmd.Context())
 			if err != nil {
 				return err
 			}
+			args = refFirst(ref, args)
 			path, err := f.inside(ws, args[1])
 			if err != nil {
 				return err
@@ -42,6 +44,27 @@ func (f *face) catCommand() *cobra.Command {
 			return err
 		},
 	}
+	cmd.Flags().StringVar(&ref, "at", "", "as it was at `REF`; then only PATH is named")
+	return cmd
+}
+
+// refOr takes from low to high words, the first of which is a ref; a flag may name
+// that instead.
+func refOr(ref *string, low, high int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if *ref != "" {
+			return between(low-1, high-1)(cmd, args)
+		}
+		return between(low, high)(cmd, args)
+	}
+}
+
+// refFirst puts the ref of the flag in its place.
+func refFirst(ref string, args []string) []string {
+	if ref == "" {
+		return args
+	}
+	return append([]string{ref}, args...)
 }
 
 // copyOut gives the bytes as they are, except to a terminal, which would obey them.

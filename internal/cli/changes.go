@@ -45,15 +45,6 @@ func groups(changes []retake.Change) []group {
 	return out
 }
 
-// size counts what a group tells of: its files, or its directories when it has
-// no files.
-func (g group) size() int64 {
-	if g.files > 0 {
-		return g.files
-	}
-	return int64(len(g.changes))
-}
-
 func (g group) count() string {
 	if g.files > 0 {
 		return files(g.files)
@@ -83,29 +74,6 @@ func total(gs []group) int64 {
 		}
 	}
 	return n
-}
-
-const pathColumns = 26
-
-// renderChanges lists the groups as `show` does: word, count, path, remark.
-func renderChanges(l look, gs []group, counts map[string]lineCount) string {
-	var b strings.Builder
-	for _, g := range gs {
-		word := screen.Pad(groupWords[g.what], 11)
-		n := screen.PadLeft(screen.Count(g.size()), 5)
-		if g.what == retake.Timed {
-			fmt.Fprintf(&b, "  %s%s\n", l.dim(word+n), l.dim("  only the time of modification"))
-			continue
-		}
-		lead := "  " + l.groupWord(g.what, word) + n + "  "
-		for _, line := range g.lines {
-			path := screen.Escape(line.path)
-			text := strings.TrimRight(screen.Pad(path, pathColumns)+"  "+l.remark(g.what, line, counts), " ")
-			fmt.Fprintf(&b, "%s%s\n", lead, text)
-			lead = strings.Repeat(" ", 20)
-		}
-	}
-	return b.String()
 }
 
 // remark is what can be told about one line.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -28,34 +29,68 @@ type valueAnswer struct {
 
 func (f *face) configCommand() *cobra.Command {
 	c := &configCmd{face: f}
-	cmd := &cobra.Command{Use: "config [KEY [VALUE]]", Short: "show or change settings", Args: between(0, 2), RunE: c.run}
+	cmd := &cobra.Command{
+		Use: "config [KEY [VALUE]]", Short: "show or change settings", Args: between(0, 2), RunE: c.run,
+		Long: "A key of one workspace is WORKSPACE-ID.KEY, and goes before. verify.NAME is a command that is run after every turn;\n" +
+			"in a workspace it is meant for that one, elsewhere for all. An empty command takes it away.",
+	}
 	cmd.Flags().BoolVar(&c.unset, "unset", false, "take KEY back to its default")
 	return cmd
 }
 
 func (c *configCmd) run(cmd *cobra.Command, args []string) error {
-	if c.unset {
-		if len(args) != 1 {
-			return usage(helpHint(cmd), "Usage: retake config --unset KEY.")
-		}
-		if err := c.Settings.Unset(args[0]); err != nil {
-			return err
-		}
-		return c.value(args[0])
+	if c.unset && len(args) != 1 {
+		return usage(helpHint(cmd), "Usage: retake config --unset KEY.")
 	}
-	switch len(args) {
-	case 0:
+	if len(args) == 0 {
 		all := c.Settings.List()
 		if all == nil {
 			all = []retake.Setting{}
 		}
 		return c.emit(settingsAnswer{1, all}, func(l look) string { return renderSettings(l, all) })
-	case 2:
-		if err := c.Settings.Set(args[0], args[1]); err != nil {
-			return err
+	}
+	key, err := c.meant(cmd.Context(), args[0])
+	switch {
+	case err != nil:
+		return err
+	case c.unset:
+		err = c.Settings.Unset(c.present(key, args[0]))
+	case len(args) == 2:
+		err = c.Settings.Set(key, args[1])
+	}
+	if err != nil {
+		return err
+	}
+	return c.value(key)
+}
+
+// standingKey begins the keys of standing verifications.
+const standingKey = "verify."
+
+// meant is the key of a standing verification in the workspace where it is typed: one
+// that fits all workspaces is rare. Other keys mean what they say.
+func (c *configCmd) meant(ctx context.Context, key string) (string, error) {
+	if !strings.HasPrefix(key, standingKey) || c.Begun != nil && !c.Begun() {
+		return key, nil
+	}
+	_, ws, err := c.find(ctx)
+	switch {
+	case retake.IsKind(err, retake.NotFound):
+		return key, nil
+	case err != nil:
+		return "", err
+	}
+	return string(ws.ID) + "." + key, nil
+}
+
+// present is the key that is set: that of the workspace, else the one as typed.
+func (c *configCmd) present(key, typed string) string {
+	for _, s := range c.Settings.List() {
+		if s.Key == key {
+			return key
 		}
 	}
-	return c.value(args[0])
+	return typed
 }
 
 func (c *configCmd) value(key string) error {

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
@@ -8,13 +10,22 @@ import (
 
 type diffCmd struct {
 	*face
-	stat, nameOnly, lines bool
-	paths                 []string
+	stat, nameOnly, lines, env bool
+	paths                      []string
+	ends                       [2][]retake.Answer // about the two moments
 }
 
 type diffAnswer struct {
 	V int `json:"v"`
 	retake.Comparison
+}
+
+type factsAnswer struct {
+	V      int                `json:"v"`
+	From   *retake.Checkpoint `json:"from,omitempty"`
+	To     *retake.Checkpoint `json:"to,omitempty"`
+	Facts  []retake.Fact      `json:"facts"`
+	Unread []retake.Unread    `json:"unread"`
 }
 
 func (f *face) diffCommand() *cobra.Command {
@@ -30,6 +41,7 @@ func (f *face) diffCommand() *cobra.Command {
 		RunE: c.run,
 	}
 	cmd.Flags().BoolVar(&c.stat, "stat", false, "counts instead of lines")
+	cmd.Flags().BoolVar(&c.env, "env", false, "what it means: packages, settings, databases, services, ports")
 	cmd.Flags().BoolVar(&c.nameOnly, "name-only", false, "only the paths, one on each line")
 	cmd.Flags().BoolVar(&c.lines, "lines", false, "the lines of text files (this is the default)")
 	return cmd
@@ -37,29 +49,20 @@ func (f *face) diffCommand() *cobra.Command {
 
 func (c *diffCmd) run(cmd *cobra.Command, args []string) error {
 	ctx := cmd.Context()
-	if c.stat && c.nameOnly || c.lines && (c.stat || c.nameOnly) {
-		return usage(helpHint(cmd), "It is --stat, --name-only or --lines, one of them.")
-	}
-	refs := args
-	var typed []string
-	if at := cmd.ArgsLenAtDash(); at >= 0 {
-		refs, typed = args[:at], args[at:]
+	if c.forms() > 1 {
+		return usage(helpHint(cmd), "It is --stat, --env, --name-only or --lines, one of them.")
 	}
 	s, ws, err := c.here(ctx)
 	if err != nil {
 		return err
 	}
-	q := retake.DiffQuery{Workspace: ws.ID}
-	switch len(refs) {
-	case 1:
-		q.To = nowIsEmpty(refs[0])
-	case 2:
-		q.From, q.To = refs[0], nowIsEmpty(refs[1])
-	}
-	if q.Paths, err = c.insideAll(ws, typed); err != nil {
+	q, err := c.query(cmd, ws, args)
+	if err != nil {
 		return err
 	}
-	c.paths = typed
+	if c.env {
+		return c.meaning(ctx, s, q)
+	}
 	d, err := s.Diff(ctx, q)
 	if err != nil {
 		return err
@@ -70,7 +73,66 @@ func (c *diffCmd) run(cmd *cobra.Command, args []string) error {
 	if c.json {
 		return c.writeJSON(diffAnswer{1, d})
 	}
-	return c.write(ctx, content{s: s, ws: ws.ID, now: d.To == nil}, d)
+	var st *retake.Story
+	if c.stat {
+		c.ends = [2][]retake.Answer{answersAt(ctx, s, d.From), answersAt(ctx, s, d.To)}
+		if told, err := s.Story(ctx, q); err == nil { // the counts stand without it
+			st = &told
+		}
+	}
+	return c.write(ctx, content{s: s, ws: ws.ID, now: d.To == nil}, d, st)
+}
+
+// query reads the refs and the paths behind the dashes.
+func (c *diffCmd) query(cmd *cobra.Command, ws retake.Workspace, args []string) (retake.DiffQuery, error) {
+	refs, q := args, retake.DiffQuery{Workspace: ws.ID}
+	if at := cmd.ArgsLenAtDash(); at >= 0 {
+		refs, c.paths = args[:at], args[at:]
+	}
+	switch len(refs) {
+	case 1:
+		q.To = nowIsEmpty(refs[0])
+	case 2:
+		q.From, q.To = refs[0], nowIsEmpty(refs[1])
+	}
+	var err error
+	q.Paths, err = c.insideAll(ws, c.paths)
+	return q, err
+}
+
+// forms counts the forms that were asked for.
+func (c *diffCmd) forms() int {
+	n := 0
+	for _, asked := range []bool{c.stat, c.env, c.nameOnly, c.lines} {
+		if asked {
+			n++
+		}
+	}
+	return n
+}
+
+// meaning tells the facts only.
+func (c *diffCmd) meaning(ctx context.Context, s retake.Service, q retake.DiffQuery) error {
+	st, err := s.Story(ctx, q)
+	if err != nil {
+		return err
+	}
+	st = filledStory(st)
+	return c.emit(factsAnswer{1, st.From, st.To, st.Facts, st.Unread}, func(l look) string {
+		return renderEnds(l, retake.Comparison{From: st.From, To: st.To}, c.ends) + renderFacts(l, st)
+	})
+}
+
+// answersAt are what is known to work at a moment; nothing when it cannot be told.
+func answersAt(ctx context.Context, s retake.Service, c *retake.Checkpoint) []retake.Answer {
+	if c == nil {
+		return nil
+	}
+	t, err := s.Log(ctx, retake.LogQuery{Workspace: c.Workspace, Before: c.Number + 1, Limit: 1})
+	if err != nil {
+		return nil
+	}
+	return t.Findings[c.ID].Answers
 }
 
 // nowIsEmpty turns the word people use into the query's form.

@@ -73,11 +73,6 @@ func RenderLines(l Look, c retake.Change, before, after, why string) string {
 	return renderLines(l, c, sides{before: before, after: after, why: why})
 }
 
-// RenderChanges groups and lists changes without counts of lines.
-func RenderChanges(l Look, changes []retake.Change) string {
-	return renderChanges(l, groups(changes), nil)
-}
-
 // NewProgress gives the two ends of a line of progress.
 func NewProgress(d Deps, word string) (tell func(retake.Progress), done func()) {
 	p := newFace(d).progress(word)
@@ -90,7 +85,7 @@ func RenderTimeline(l Look, t retake.Timeline, newest int64) string {
 	for _, c := range t.Checkpoints {
 		g[c.ID] = numeral(c.Number)
 	}
-	return renderTimeline(l, t, newest, g)
+	return renderTimeline(l, timelineView{Timeline: t, newest: newest, goals: g, tree: true})
 }
 
 // RenderPlanList is the whole list of a plan.

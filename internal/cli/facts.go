@@ -111,7 +111,10 @@ func gapLines(l look, gaps []retake.Gap, indent string) string {
 	return b.String()
 }
 
-// policyFacts tells what the user left out.
+// mostExcluded patterns are named on a card; --json has all.
+const mostExcluded = 5
+
+// policyFacts tells what is left out.
 func policyFacts(l look, p retake.Policy) string {
 	var big, named, git string
 	if p.GitIgnore {
@@ -121,11 +124,14 @@ func policyFacts(l look, p retake.Policy) string {
 		big = "new files over " + screen.Bytes(p.MaxNewFile) + " are left out"
 	}
 	if len(p.Exclude) > 0 {
-		escaped := make([]string, len(p.Exclude))
-		for i, e := range p.Exclude {
-			escaped[i] = screen.Escape(e)
+		var escaped []string
+		for _, e := range p.Exclude[:min(len(p.Exclude), mostExcluded)] {
+			escaped = append(escaped, screen.Escape(e))
 		}
 		named = "without " + strings.Join(escaped, ", ")
+		if more := len(p.Exclude) - mostExcluded; more > 0 {
+			named += " and " + number(int64(more), "pattern more", "patterns more")
+		}
 	}
 	return l.facts(git, big, named)
 }

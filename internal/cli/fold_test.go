@@ -84,21 +84,3 @@ func TestFoldAddsUp(t *testing.T) {
 		}
 	})
 }
-
-func TestRenderChanges(t *testing.T) {
-	t.Parallel()
-	changes := append(deleted("a\nb"), retake.Change{
-		Path: "run.sh", What: retake.Moded, Before: &retake.Entry{Kind: retake.KindFile, Mode: 0o644}, After: &retake.Entry{Kind: retake.KindFile, Mode: 0o755},
-	}, retake.Change{
-		Path: "old", What: retake.Timed, Before: &retake.Entry{Kind: retake.KindFile}, After: &retake.Entry{Kind: retake.KindFile},
-	})
-	got := cli.RenderChanges(cli.NewLook(80, now, false, false), changes)
-	want := strings.Join([]string{
-		`  deleted        1  a\nb                        10 B`,
-		`  mode           1  run.sh                      0644 → 0755`,
-		`  time only      1  only the time of modification`, "",
-	}, "\n")
-	if got != want {
-		t.Fatalf("got\n%s\nwant\n%s", got, want)
-	}
-}

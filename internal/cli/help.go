@@ -63,7 +63,8 @@ func (c *helpCmd) overview(l look) string {
 		}
 		return b.String()
 	}
-	fmt.Fprintf(&b, "\nREF names a moment: 14, 10:27, 2h, latest, latest~2, start, or the name of a pin.\n")
+	fmt.Fprintf(&b, "\nREF names a moment: 14, 10:27, 2h, latest, latest~2, start, the name of a pin;\n")
+	fmt.Fprintf(&b, "good, good:test for the newest that is good or passed test; git:abc1234 for a commit.\n")
 	fmt.Fprintf(&b, "one command: retake help save     every command: retake help --all\n")
 	return b.String()
 }
@@ -76,6 +77,9 @@ func (f *face) commandHelp(cmd *cobra.Command) {
 	}
 	l := f.out()
 	fmt.Fprintf(f.Out, "%s\n  %s\n", l.bold(useLine(cmd)), cmd.Short)
+	if cmd.Long != "" {
+		fmt.Fprintf(f.Out, "\n  %s\n", strings.ReplaceAll(cmd.Long, "\n", "\n  "))
+	}
 	if len(cmd.Aliases) > 0 {
 		fmt.Fprintf(f.Out, "  also: %s\n", strings.Join(cmd.Aliases, ", "))
 	}

@@ -19,13 +19,15 @@ type lsAnswer struct {
 
 func (f *face) lsCommand() *cobra.Command {
 	var long bool
+	ref := ""
 	cmd := &cobra.Command{
-		Use: "ls REF [DIR]", Short: "a directory as it was", Args: between(1, 2),
+		Use: "ls REF [DIR]", Short: "a directory as it was", Args: refOr(&ref, 1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, ws, err := f.here(cmd.Context())
 			if err != nil {
 				return err
 			}
+			args = refFirst(ref, args)
 			typed := "."
 			if len(args) == 2 {
 				typed = args[1]
@@ -44,6 +46,7 @@ func (f *face) lsCommand() *cobra.Command {
 			return f.emit(lsAnswer{1, dir, entries}, func(l look) string { return renderEntries(l, entries, long) })
 		},
 	}
+	cmd.Flags().StringVar(&ref, "at", "", "as it was at `REF`; then only DIR is named")
 	cmd.Flags().BoolVarP(&long, "long", "l", false, "with mode, owner, size and time")
 	return cmd
 }

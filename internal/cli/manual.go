@@ -43,6 +43,7 @@ type manualPage struct {
 	Name    string       `json:"name"`
 	Usage   string       `json:"usage"`
 	Does    string       `json:"does"`
+	More    string       `json:"more,omitempty"`
 	Aliases []string     `json:"aliases,omitempty"`
 	Flags   []manualFlag `json:"flags,omitempty"`
 }
@@ -70,7 +71,7 @@ func manual(root *cobra.Command) handbook {
 func page(cmd *cobra.Command) manualPage {
 	return manualPage{
 		Name: strings.TrimPrefix(cmd.CommandPath(), "retake "), Usage: useLine(cmd), Does: cmd.Short,
-		Aliases: cmd.Aliases, Flags: flagsOf(cmd.LocalNonPersistentFlags()),
+		More: strings.ReplaceAll(cmd.Long, "\n", " "), Aliases: cmd.Aliases, Flags: flagsOf(cmd.LocalNonPersistentFlags()),
 	}
 }
 

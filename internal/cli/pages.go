@@ -2,13 +2,14 @@ package cli
 
 import (
 	"context"
+	"maps"
 
 	"github.com/retake-dev/retake"
 )
 
 // pages reads until the limit, or to the end when limit is 0.
 func pages(ctx context.Context, s retake.Service, q retake.LogQuery, limit int) (retake.Timeline, error) {
-	out := retake.Timeline{Checkpoints: []retake.Checkpoint{}, Pins: []retake.Pin{}}
+	out := retake.Timeline{Checkpoints: []retake.Checkpoint{}, Pins: []retake.Pin{}, Findings: map[retake.CheckpointID]retake.Finding{}}
 	for {
 		q.Limit = logPage
 		if limit > 0 {
@@ -18,7 +19,8 @@ func pages(ctx context.Context, s retake.Service, q retake.LogQuery, limit int) 
 		if err != nil {
 			return out, err
 		}
-		out.Workspace, out.Total = t.Workspace, t.Total
+		out.Workspace, out.Total, out.Good = t.Workspace, t.Total, t.Good
+		maps.Copy(out.Findings, t.Findings)
 		out.Checkpoints = append(out.Checkpoints, t.Checkpoints...)
 		if t.Pins != nil {
 			out.Pins = t.Pins

@@ -52,7 +52,7 @@ func TestTimeline80(t *testing.T) {
 		`○   13  10:18      install\x1b[2J the session store, and th…   1,204  pin v1`,
 		`│                  deleted 412 · added 784 · edited 8`,
 		`○    2  09:44      1 file changed                                  1`,
-		`│                  partial  1 torn, 1 excluded by policy`,
+		`│                  partial  dev.db was moving, 1 excluded by policy`,
 		`○    1  Sat 17:05  start                                      38,012`,
 	)
 }
@@ -79,8 +79,8 @@ func TestTimeline160(t *testing.T) {
 	for _, want := range []string{
 		"protected since 09:41 · 4 moments\n",
 		"what really changed\n",
-		"pin v1             1,204  deleted 412 · added 784 · edited 8\n",
-		"partial                1  edited 1 · 1 torn, 1 excluded by policy\n",
+		"  1,204  pin v1 · deleted 412 · added 784 · edited 8\n",
+		"  partial       1  edited 1 · dev.db was moving, 1 excluded by policy\n",
 		"38,012  first capture, complete\n",
 	} {
 		if !strings.Contains(got, want) {
@@ -166,7 +166,7 @@ func TestStatusLine(t *testing.T) {
 		{10, false, whole, "◆ 14"},
 		{80, false, retake.Timeline{}, "◇ NOT PROTECTED · no moment"},
 	} {
-		if got := cli.RenderStatusLine(cli.NewLook(c.width, now, c.ascii, false), c.t); got != c.want {
+		if got := cli.RenderStatusLine(cli.NewLook(c.width, now, c.ascii, false), c.t, false); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}

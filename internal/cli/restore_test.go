@@ -84,8 +84,8 @@ func TestRestoreResultNamesTheMoments(t *testing.T) {
 	if got := p.read("a.txt"); got != "hello\n" {
 		t.Fatalf("got %q", got)
 	}
-	p.types("", "log", "--no-color").want(t, 0, "●    4  11:42  restored 1", "")
-	p.types("", "log", "--no-color").want(t, 0, "◇    3  11:42  before restore of 1", "")
+	p.types("", "log", "--no-color").want(t, 0, "●     4  11:42  restored 1", "")
+	p.types("", "log", "--no-color").want(t, 0, "│ ◇   3  11:42  before restore of 1", "")
 	p.types("", "restore", "1", "--no-color").want(t, 0, "The files are already as in 1. Nothing to do.\n", "")
 	p.types("y\n", "undo", "--no-color").want(t, 0, "✔ Undone 4", "Undo 4 now: bring back 12, change back 1?  [y/N · d diff · l list] ")
 	if got := p.read("a.txt") + p.read("new11"); got != "not saved\nnew11" {
@@ -185,7 +185,7 @@ func TestInterruptionIsToldOnce(t *testing.T) {
 		t.Fatalf("code %d: %q, %q", s.code, s.out, s.err)
 	}
 	s = p.types("", "status", "--line", "--no-color")
-	s.want(t, 0, "RESTORE CUT OFF", "")
+	s.want(t, 0, "restore cut off at ", "")
 	if s.err != "" {
 		t.Fatalf("a prompt gets a banner: %q", s.err)
 	}

@@ -53,8 +53,9 @@ type shelf struct {
 func (f *face) shelves() []shelf {
 	type list = []*cobra.Command
 	return []shelf{
-		{"Record", list{f.initCommand(), f.saveCommand()}, list{f.runCommand()}},
+		{"Record", list{f.initCommand(), f.saveCommand()}, list{f.verifyCommand(), f.runCommand()}},
 		{"Look", list{f.logCommand(), f.showCommand(), f.diffCommand(), f.catCommand(), f.statusCommand()}, list{f.lsCommand(), f.atCommand(), f.mountCommand()}},
+		{"Find", list{f.findCommand(), f.bisectCommand()}, list{f.blameCommand(), f.whyCommand()}},
 		{"Go back", list{f.restoreCommand(), f.undoCommand()}, list{f.redoCommand(), f.resumeCommand()}},
 		{"Agents", list{f.agentsCommand()}, list{f.tasksCommand(), f.effectsCommand(), f.pauseCommand(), f.unpauseCommand(), f.hookCommand(), f.mcpCommand()}},
 		{"Keep", list{f.pinCommand(), f.forgetCommand(), f.spaceCommand()}, list{f.unpinCommand()}},

@@ -16,11 +16,14 @@ type saveCmd struct {
 	pin       string
 	budget    time.Duration
 	ifChanged bool
+	verify    []string
+	limit     time.Duration
 }
 
 type saveAnswer struct {
 	V int `json:"v"`
 	retake.SaveResult
+	Verifications []retake.Verification `json:"verifications,omitempty"`
 }
 
 func (f *face) saveCommand() *cobra.Command {
@@ -32,13 +35,15 @@ func (f *face) saveCommand() *cobra.Command {
 	cmd.Flags().StringVar(&c.pin, "pin", "", "keep it under `NAME`")
 	cmd.Flags().DurationVar(&c.budget, "budget", 0, "seal what was reached after `DURATION`, then the rest")
 	cmd.Flags().BoolVar(&c.ifChanged, "if-changed", false, "add no moment when no file changed")
+	cmd.Flags().StringArrayVar(&c.verify, "verify", nil, "then run `CMD` and record its answer; may be given again")
+	cmd.Flags().DurationVar(&c.limit, "verify-limit", 0, "end each CMD after `DURATION`; default: the setting verify-limit")
 	return cmd
 }
 
 func (c *saveCmd) run(cmd *cobra.Command, args []string) error {
 	ctx := cmd.Context()
-	if c.budget < 0 {
-		return usage(helpHint(cmd), "The budget is a duration of time, not %s.", c.budget)
+	if err := c.sensible(cmd); err != nil {
+		return err
 	}
 	s, ws, err := c.here(ctx)
 	if err != nil {
@@ -54,7 +59,28 @@ func (c *saveCmd) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return c.carriedOn(err)
 	}
+	if len(c.verify) > 0 {
+		return c.verified(ctx, s, res)
+	}
 	return c.saved(res)
+}
+
+// sensible looks at what was typed before anything is done.
+func (c *saveCmd) sensible(cmd *cobra.Command) error {
+	switch {
+	case c.budget < 0:
+		return usage(helpHint(cmd), "The budget is a duration of time, not %s.", c.budget)
+	case c.limit < 0:
+		return usage(helpHint(cmd), "The limit is a duration of time, not %s.", c.limit)
+	case len(c.verify) > 0 && c.Run == nil:
+		return noPrograms
+	}
+	for _, line := range c.verify {
+		if strings.TrimSpace(line) == "" {
+			return usage(helpHint(cmd), "Which command shall --verify run?")
+		}
+	}
+	return nil
 }
 
 // carriedOn tells who does not wait any more that the daemon does: it finishes a
@@ -73,7 +99,7 @@ func (f *face) saved(res retake.SaveResult) error {
 		res.Warnings = []retake.Warning{}
 	}
 	f.warn(res.Warnings)
-	return f.emit(saveAnswer{1, res}, func(l look) string { return renderSaved(l, res) })
+	return f.emit(saveAnswer{V: 1, SaveResult: res}, func(l look) string { return renderSaved(l, res) })
 }
 
 func renderSaved(l look, res retake.SaveResult) string {

@@ -8,33 +8,55 @@ import (
 	"github.com/retake-dev/retake/internal/screen"
 )
 
-// renderEnds names the two moments.
-func renderEnds(l look, d retake.Comparison) string {
-	end := func(word string, c *retake.Checkpoint, none string) string {
+// renderEnds names the two moments, and what is known to work there.
+func renderEnds(l look, d retake.Comparison, known [2][]retake.Answer) string {
+	end := func(word string, c *retake.Checkpoint, none string, answers []retake.Answer) string {
 		label := l.dim(screen.Pad(word, 6))
 		if c == nil {
 			return label + none + "\n"
 		}
-		text, _ := title(*c)
-		return fmt.Sprintf("%s%s  %s  %s\n", label, l.bold(fmt.Sprint(c.Number)), l.clock(c.Time), l.g.Cut(text, max(l.width-24, 20)))
+		text, _ := l.titled(*c, l.goals)
+		lead := fmt.Sprintf("%d  %s  ", c.Number, l.clock(c.Time))
+		marks := ""
+		if ms := gravest(l.marks(answers)); len(ms) > 0 {
+			marks = strings.TrimRight(l.verifyCell(ms, min(marksWidth(ms), 20), plainText), " ")
+		}
+		text = l.g.Cut(text, max(l.width-6-screen.Width(lead)-2-l.shownWidth(marks), 20))
+		line := label + l.bold(fmt.Sprint(c.Number)) + strings.TrimPrefix(lead, fmt.Sprint(c.Number)) + text
+		if marks != "" {
+			line = l.ends(line, marks, l.shownWidth(line), l.shownWidth(marks))
+		}
+		return line + "\n"
 	}
-	return end("from", d.From, "nothing, before the first moment") + end("to", d.To, "now")
+	return end("from", d.From, "nothing, before the first moment", known[0]) + end("to", d.To, "now", known[1])
 }
 
 const (
-	statPath  = 34
-	statCount = 9
-	statBar   = 16
+	statPath   = 34
+	statNarrow = 30 // where notes need the room
+	statCount  = 9
+	statBar    = 16
+	statNote   = 26
 )
 
 // renderStat lists the groups with counts of lines or bytes. A bar shows the
 // share of the largest.
 func renderStat(l look, gs []group, counts map[string]lineCount) string {
+	return renderStatNoted(l, gs, counts, nil)
+}
+
+// renderStatNoted says beside a path what its change means, where it is known.
+func renderStatNoted(l look, gs []group, counts map[string]lineCount, notes *statNotes) string {
 	var most int64 = 1
-	for _, n := range counts {
-		most = max(most, n.plus+n.minus)
+	for path, n := range counts {
+		if !notes.lock(path) {
+			most = max(most, n.plus+n.minus)
+		}
 	}
-	width := l.statWidth(gs)
+	width := l.statWidth(gs, statPath, statBar)
+	if notes != nil {
+		width = l.statWidth(gs, statNarrow, statNote)
+	}
 	var b strings.Builder
 	for _, g := range gs {
 		if g.what == retake.Timed {
@@ -42,26 +64,26 @@ func renderStat(l look, gs []group, counts map[string]lineCount) string {
 			continue
 		}
 		fmt.Fprintf(&b, "\n%s  %s\n", l.groupWord(g.what, groupWords[g.what]), g.count())
-		for _, line := range g.lines {
-			b.WriteString(statLine(l, g.what, line, counts, most, width))
+		for _, line := range notes.order(g.lines, counts) {
+			b.WriteString(statLine(l, g.what, line, counts, most, width, notes.of(g.what, line)))
 		}
 	}
 	return b.String()
 }
 
 // statWidth is the column of paths: as wide as the longest, and no wider than
-// leaves room for counts and bar.
-func (l look) statWidth(gs []group) int {
-	longest := statPath
+// leaves room for counts, and for a bar or a note.
+func (l look) statWidth(gs []group, least, rest int) int {
+	longest := least
 	for _, g := range gs {
 		for _, line := range g.lines {
 			longest = max(longest, screen.Width(screen.Escape(line.path)))
 		}
 	}
-	return min(longest, max(statPath, l.width-2*statCount-statBar-6))
+	return min(longest, max(least, l.width-2*statCount-rest-6))
 }
 
-func statLine(l look, what retake.Difference, line folded, counts map[string]lineCount, most int64, width int) string {
+func statLine(l look, what retake.Difference, line folded, counts map[string]lineCount, most int64, width int, note string) string {
 	plus, minus, rest := "", "", ""
 	n, counted := lineCount{}, false
 	if line.change != nil {
@@ -81,14 +103,30 @@ func statLine(l look, what retake.Difference, line folded, counts map[string]lin
 	case what == retake.Deleted && line.bytes < 0:
 		minus = l.g.Minus + screen.Bytes(-line.bytes)
 	}
-	if !counted && line.change == nil {
-		rest = l.dim(l.sum(folded{files: line.files, dirs: line.dirs}))
-	} else if !counted && what != retake.Added && what != retake.Deleted {
-		rest = l.remark(what, line, nil)
+	if told := l.statRest(what, line, counted, note); told != "" {
+		rest = told
 	}
 	text := "  " + screen.Pad(l.tail(screen.Escape(line.path), width), width) +
 		l.green(screen.PadLeft(plus, statCount)) + l.red(screen.PadLeft(minus, statCount)) + "   " + rest
 	return strings.TrimRight(text, " ") + "\n"
+}
+
+// statRest is what stands in the place of a bar: what a directory stands for, or what the
+// change means.
+func (l look) statRest(what retake.Difference, line folded, counted bool, note string) string {
+	switch {
+	case !counted && line.change == nil:
+		sum := l.sum(folded{files: line.files, dirs: line.dirs})
+		if note != "" {
+			sum += ", " + note
+		}
+		return l.dim(sum)
+	case note != "":
+		return l.dim(note)
+	case !counted && what != retake.Added && what != retake.Deleted:
+		return l.remark(what, line, nil)
+	}
+	return ""
 }
 
 // tail cuts the beginning of a path that does not fit: its end tells more. The

@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
 )
 
 type statusAnswer struct {
@@ -56,34 +60,73 @@ func (f *face) statusLine(cmd *cobra.Command) error {
 	}
 	t.Workspace.Interrupted = ws.Interrupted
 	if since := f.pausedSince(ws.ID); since != "" && ws.Interrupted == nil {
-		return f.emit(nil, func(l look) string { return l.g.Diamond + " paused since " + since + "\n" })
+		return f.emit(nil, func(l look) string { return l.yellow(l.g.Diamond) + " paused since " + since + "\n" })
 	}
-	return f.emit(nil, func(l look) string { return renderStatusLine(l, t) + "\n" })
+	wanted := f.verifiedHere(cmd.Context(), s, t)
+	return f.emit(nil, func(l look) string { return renderStatusLine(l, t, wanted) + "\n" })
+}
+
+// verifiedHere reports whether anybody wants to know which moments are good: something was
+// answered, or is asked of every moment.
+func (f *face) verifiedHere(ctx context.Context, s retake.Service, t retake.Timeline) bool {
+	if t.Good != nil || len(t.Checkpoints) == 0 || len(t.Findings[t.Checkpoints[0].ID].Answers) > 0 {
+		return true
+	}
+	standing, err := s.Standing(ctx, t.Workspace.ID)
+	return err == nil && len(standing) > 0
 }
 
 // renderStatusLine drops facts from the right where there is no room.
-func renderStatusLine(l look, t retake.Timeline) string {
-	sign := "◆"
+func renderStatusLine(l look, t retake.Timeline, verified bool) string {
+	if i := t.Workspace.Interrupted; i != nil {
+		return l.yellow("!") + fmt.Sprintf(" restore cut off at %s of %s", screen.Count(int64(i.Done)), screen.Count(int64(i.Total)))
+	}
+	if len(t.Checkpoints) == 0 {
+		return l.red(l.g.Diamond+" NOT PROTECTED") + l.dim(l.sep()) + "no moment"
+	}
+	c := t.Checkpoints[0]
+	f := t.Findings[c.ID]
+	sign, color := "◆", l.green
 	if l.ascii {
 		sign = "*"
 	}
-	if len(t.Checkpoints) == 0 {
-		return l.g.Diamond + " NOT PROTECTED" + l.sep() + "no moment"
+	second := l.clock(c.Time)
+	switch {
+	case t.Good != nil && t.Good.ID == c.ID:
+		second = "good"
+	case t.Good != nil:
+		second = "good " + l.clock(t.Good.Time)
+	case verified:
+		second, color = "no good yet", l.yellow
 	}
-	c := t.Checkpoints[0]
-	parts := []string{fmt.Sprintf("%s %d", sign, c.Number), l.clock(c.Time)}
+	var rest []string
+	if ms := gravest(l.marks(f.Answers)); len(ms) > 0 && !f.Good && gravity(worst(f.Answers)) < gravity(retake.Answer{Verdict: retake.Passed}) {
+		rest = append(rest, ms[0].color(ms[0].sign+" "+ms[0].text))
+		color = l.yellow
+	}
 	if c.Coverage.Grade == retake.Partial {
-		parts = append(parts, grade(l, c.Coverage.Grade))
+		rest = append(rest, grade(l, c.Coverage.Grade))
+		color = l.cyan
 	}
-	if t.Workspace.Interrupted != nil {
-		parts = append(parts, "RESTORE CUT OFF")
-	}
-	parts = append(parts, "protected")
+	parts := append([]string{color(sign) + fmt.Sprintf(" %d", c.Number), second}, append(rest, "protected")...)
+	return l.dropRight(parts)
+}
+
+// worst is the gravest of some answers.
+func worst(answers []retake.Answer) retake.Answer {
+	return slices.MinFunc(answers, func(a, b retake.Answer) int { return gravity(a) - gravity(b) })
+}
+
+// dropRight joins facts as long as there is room.
+func (l look) dropRight(parts []string) string {
 	switch {
 	case l.width <= 10:
 		parts = parts[:1]
 	case l.width <= 24:
 		parts = parts[:2]
 	}
-	return l.facts(parts...)
+	for len(parts) > 1 && l.shownWidth(strings.Join(parts, l.sep())) > l.width {
+		parts = parts[:len(parts)-1]
+	}
+	return strings.Join(parts, l.dim(l.sep()))
 }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"slices"
+	"sync"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/screen"
@@ -15,6 +17,25 @@ type goals map[retake.CheckpointID]string
 // found, because it was forgotten, is told without a name.
 func goalsOf(ctx context.Context, s retake.Service, ws retake.Workspace, cs []retake.Checkpoint) goals {
 	g := goals{}
+	g.find(ctx, s, ws, cs, forksOnce(ctx, s, ws))
+	return g
+}
+
+// forksOnce asks for the forks of a workspace when somebody wants them, and no more than
+// once. A trouble is no fork.
+func forksOnce(ctx context.Context, s retake.Service, ws retake.Workspace) func() []retake.WorkspaceState {
+	return sync.OnceValue(func() []retake.WorkspaceState {
+		forks, err := s.Forks(ctx, ws.ID)
+		if err != nil {
+			return nil
+		}
+		return forks
+	})
+}
+
+// find fills the names, and answers by which moments each fork was adopted.
+func (g goals) find(ctx context.Context, s retake.Service, ws retake.Workspace, cs []retake.Checkpoint, forks func() []retake.WorkspaceState) map[retake.WorkspaceID][]retake.CheckpointID {
+	adopted := map[retake.WorkspaceID][]retake.CheckpointID{}
 	for _, c := range cs {
 		g[c.ID] = numeral(c.Number)
 	}
@@ -22,30 +43,67 @@ func goalsOf(ctx context.Context, s retake.Service, ws retake.Workspace, cs []re
 		g[o.Checkpoint] = numeral(o.Number)
 	}
 	for _, c := range cs {
-		if c.Return == nil || c.Intent != "" || g[c.Return.Target] != "" {
+		if c.Return == nil {
 			continue
 		}
 		if c.Return.Course == retake.CourseAdopt {
-			g.fork(ctx, s, ws, c.Return.Target)
+			if f, ok := forkOf(ctx, s, forks(), c.Return.Target); ok {
+				g[c.Return.Target] = screen.Escape(f.Name)
+				adopted[f.ID] = append(adopted[f.ID], c.ID)
+			}
+			continue
+		}
+		if c.Intent != "" || g[c.Return.Target] != "" {
 			continue
 		}
 		if to, err := s.Find(ctx, ws.ID, string(c.Return.Target)); err == nil {
 			g[to.ID] = numeral(to.Number)
 		}
 	}
-	return g
+	return adopted
 }
 
-// fork finds the fork that a moment belongs to.
-func (g goals) fork(ctx context.Context, s retake.Service, ws retake.Workspace, id retake.CheckpointID) {
-	forks, err := s.Forks(ctx, ws.ID)
-	if err != nil {
-		return
+// forkOf finds the fork that a moment belongs to.
+func forkOf(ctx context.Context, s retake.Service, forks []retake.WorkspaceState, id retake.CheckpointID) (retake.WorkspaceState, bool) {
+	for _, f := range forks {
+		if f.Latest != nil && f.Latest.ID == id {
+			return f, true
+		}
 	}
 	for _, f := range forks {
 		if _, err := s.Find(ctx, f.ID, string(id)); err == nil {
-			g[id] = screen.Escape(f.Name)
-			return
+			return f, true
+		}
+	}
+	return retake.WorkspaceState{}, false
+}
+
+// look finds what the picture of a timeline needs beside the timeline itself: names, and
+// the forks that grew from what is shown.
+func (v *timelineView) look(ctx context.Context, s retake.Service, ws retake.Workspace) {
+	forks := forksOnce(ctx, s, ws)
+	v.goals = goals{}
+	adopted := v.goals.find(ctx, s, ws, v.Checkpoints, forks)
+	if !v.tree {
+		return
+	}
+	shown := map[retake.CheckpointID]bool{}
+	for _, c := range v.Checkpoints {
+		shown[c.ID] = true
+	}
+	for _, f := range forks() {
+		if f.Origin != nil && shown[f.Origin.Checkpoint] && f.Latest != nil && (!f.Gone && f.Ended == nil || adopted[f.ID] != nil) {
+			v.forks = append(v.forks, forkLine{WorkspaceState: f, adopted: adopted[f.ID]})
+		}
+	}
+	slices.SortStableFunc(v.forks, forkOrder)
+	rows := map[retake.CheckpointID]int{}
+	for i, f := range v.forks { // those that have a row of their own
+		if rows[f.Origin.Checkpoint]++; rows[f.Origin.Checkpoint] > forksShown {
+			continue
+		}
+		if t, err := s.Log(ctx, retake.LogQuery{Workspace: f.ID, Limit: 1}); err == nil {
+			v.forks[i].finding = t.Findings[f.Latest.ID]
 		}
 	}
 }

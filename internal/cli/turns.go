@@ -11,48 +11,59 @@ import (
 // titled is the title of a moment; what a person asked an agent for is quoted.
 func (l look) titled(c retake.Checkpoint, g goals) (text string, said bool) {
 	text, said = titleWith(c, g)
-	if said && c.Trigger == retake.TriggerTurn {
+	text = l.plain(text)
+	switch {
+	case said && c.Trigger == retake.TriggerTurn:
 		text = l.g.Quote(text)
+	case said && c.Trigger == retake.TriggerTask:
+		text = l.afterTask(text)
 	}
 	return text, said
 }
 
-// turnRemark is what a person must know of a turn before they trust its moment, the
-// gravest first: a flag in colour and its reason.
-func turnRemark(l look, t *retake.Turn) string {
-	switch {
-	case t == nil:
-		return ""
-	case t.Risk != "":
-		return l.yellow("risky") + "  " + l.dim(screen.Escape(t.Risk))
-	case len(t.Contested) > 0:
-		return l.cyan("contested") + "  " + l.dim("also at work: "+screen.Escape(strings.Join(t.Contested, ", ")))
-	case t.Running > 0:
-		return l.cyan("not quiescent") + "  " + l.dim(number(int64(t.Running), "job ran", "jobs ran")+" on in the background")
-	case t.Failed != "":
-		return l.yellow("cut off") + "  " + l.dim(screen.Escape(t.Failed))
-	case t.Late > 0:
-		return l.cyan("late") + "  " + l.dim("the files were read "+screen.Took(t.Late)+" after the signal")
+// afterTask says which task ended in few words: its place in the list is on the card.
+func (l look) afterTask(text string) string {
+	if _, task, ok := strings.Cut(text, " completed: "); ok {
+		return "after " + l.g.Quote(task)
 	}
-	return ""
+	if _, task, ok := strings.Cut(text, " failed: "); ok {
+		return l.g.Quote(task) + " failed"
+	}
+	return text
 }
 
-// effectRows are what was done outside before a moment, the newest on top. They are
-// moments of the world, so nothing takes them back.
-func effectRows(l look, c columns, effects []retake.Effect) string {
-	var b strings.Builder
-	for i := len(effects) - 1; i >= 0; i-- {
-		e := effects[i]
-		room := c.title + 2 + filesColumns
-		if c.wide {
-			room += 2 + flagColumns
-		}
-		text := l.g.Cut(screen.Escape(e.Text), room)
-		line := l.g.Arrow + screen.PadLeft(screen.Escape(e.ID), c.number) + "  " + l.dim(screen.Pad(l.clock(e.Time), c.when)) + "  " +
-			text + strings.Repeat(" ", max(room-screen.Width(text), 0)) + "  " + l.yellow("stays done")
-		fmt.Fprintln(&b, strings.TrimRight(line, " "))
+// words is text of ours that holds foreign names: escaped, and in signs that the screen has.
+func (l look) words(s string) string { return l.plain(screen.Escape(s)) }
+
+var plainSigns = strings.NewReplacer("“", `"`, "”", `"`, "−", "-", "–", "-", "…", "~", "·", "-", "→", ">")
+
+// plain writes signs that we use in sentences with ASCII, where there is nothing else.
+func (l look) plain(s string) string {
+	if !l.ascii {
+		return s
 	}
-	return b.String()
+	return plainSigns.Replace(s)
+}
+
+// turnFlags are what is odd about how a turn went.
+func (l look) turnFlags(t *retake.Turn) []flag {
+	if t == nil {
+		return nil
+	}
+	var out []flag
+	if len(t.Contested) > 0 {
+		out = append(out, flag{"contested", l.cyan, "also at work: " + screen.Escape(strings.Join(t.Contested, ", "))})
+	}
+	if t.Running > 0 {
+		out = append(out, flag{"not quiescent", l.cyan, number(int64(t.Running), "job ran", "jobs ran") + " on in the background"})
+	}
+	if t.Failed != "" {
+		out = append(out, flag{"cut off", l.yellow, screen.Escape(t.Failed)})
+	}
+	if t.Late > 0 {
+		out = append(out, flag{"late", l.cyan, "the files were read " + screen.Took(t.Late) + " after the signal"})
+	}
+	return out
 }
 
 // taskLine is a to-do list in one line.
@@ -68,29 +79,28 @@ func taskLine(t *retake.TaskCount) string {
 }
 
 // turnFacts are the small facts of a turn.
-func turnFacts(t *retake.Turn) string {
-	var parts []string
+func (l look) turnFacts(t *retake.Turn) string {
+	calls, dir, session := "", "", ""
 	if t.Calls > 0 {
-		parts = append(parts, number(int64(t.Calls), "call", "calls"))
+		calls = number(int64(t.Calls), "call", "calls")
 	}
 	if t.Dir != "" {
-		parts = append(parts, "in "+screen.Escape(t.Dir))
+		dir = "in " + screen.Escape(t.Dir)
 	}
-	return strings.Join(parts, ", ")
+	if t.Session != "" {
+		session = "session " + screen.Escape(shortSession(t.Session))
+		if len(t.Contested) == 0 {
+			session += ", no other at work"
+		}
+	}
+	return l.facts(calls, dir, session)
 }
 
-// promptText is what was asked, in one line; the conversation has all of it.
-func promptText(l look, t *retake.Turn) string {
-	if t.Prompt == "" {
-		return ""
+// shortSession is the beginning of a session's name, as people tell them apart.
+func shortSession(s string) string {
+	const most = 4
+	if r := []rune(s); len(r) > most {
+		return string(r[:most])
 	}
-	first, rest, _ := strings.Cut(t.Prompt, "\n")
-	text := l.g.Quote(l.g.Cut(screen.Escape(first), max(l.width-17, 20)))
-	if n := strings.Count(rest, "\n") + 1; rest != "" {
-		text += l.dim(fmt.Sprintf("  +%s", number(int64(n), "line", "lines")))
-	}
-	if t.Machine {
-		text += l.dim("  no person wrote it")
-	}
-	return text
+	return s
 }

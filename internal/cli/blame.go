@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+type blameCmd struct {
+	*face
+	at    string
+	pack  string
+	limit int
+}
+
+type blameAnswer struct {
+	V int `json:"v"`
+	retake.Blame
+}
+
+func (f *face) blameCommand() *cobra.Command {
+	c := &blameCmd{face: f, limit: findLimit}
+	cmd := &cobra.Command{
+		Use: "blame PATH", Short: "which moment wrote each line of a file, or changed a package", Args: between(0, 1), RunE: c.run,
+	}
+	cmd.Flags().StringVar(&c.at, "at", "", "the file as it was at `REF`")
+	cmd.Flags().StringVar(&c.pack, "package", "", "the moments in which `NAME` came, went or got another version")
+	cmd.Flags().IntVarP(&c.limit, "limit", "n", c.limit, "at most `N` moments of a package")
+	return cmd
+}
+
+func (c *blameCmd) run(cmd *cobra.Command, args []string) error {
+	switch {
+	case c.pack != "" && (len(args) > 0 || c.at != ""):
+		return usage(helpHint(cmd), "It is a file or --package NAME, not both.")
+	case c.limit < 1:
+		return usage(helpHint(cmd), "The limit is at least 1, not %d.", c.limit)
+	case c.pack != "":
+		return c.chronicle(cmd.Context())
+	case len(args) == 0:
+		return between(1, 1)(cmd, args)
+	}
+	ctx := cmd.Context()
+	s, ws, err := c.here(ctx)
+	if err != nil {
+		return err
+	}
+	b, err := c.blamed(ctx, s, ws, args[0], c.at)
+	if err != nil {
+		return err
+	}
+	g := goalsOf(ctx, s, ws, b.Moments)
+	err = c.emit(blameAnswer{1, b}, func(l look) string {
+		l.goals = g
+		return renderBlame(l, b, !c.OutTTY)
+	})
+	if len(b.Moments) > 0 {
+		c.hint("one line", "retake why "+c.talk().word(args[0])+":1", "one moment", fmt.Sprintf("retake show %d", b.Moments[0].Number))
+	}
+	return err
+}
+
+// blamed asks who wrote the lines of a file, as it was typed.
+func (f *face) blamed(ctx context.Context, s retake.Service, ws retake.Workspace, typed, ref string) (retake.Blame, error) {
+	path, err := f.inside(ws, typed)
+	if err != nil {
+		return retake.Blame{}, err
+	}
+	b, err := s.Blame(ctx, retake.BlameQuery{Workspace: ws.ID, Ref: ref, Path: path})
+	if b.Lines == nil {
+		b.Lines = []retake.BlameLine{}
+	}
+	if b.Moments == nil {
+		b.Moments = []retake.Checkpoint{}
+	}
+	return b, err
+}
+
+// blameColumns are the widths of the left part; the text takes what they leave.
+type blameColumns struct{ number, when, who, title, line int }
+
+func fitBlame(l look, b retake.Blame) blameColumns {
+	c := blameColumns{number: 2, when: 5, title: 20, line: len(numeral(int64(len(b.Lines))))}
+	for _, m := range b.Moments {
+		c.number, c.when = max(c.number, len(numeral(m.Number))), max(c.when, screen.Width(l.clock(m.Time)))
+		if l.width >= wideFrom {
+			c.who = min(max(c.who, screen.Width(writer(m))), 16)
+		}
+	}
+	if l.width >= wideFrom {
+		c.title = min(l.width/4, 48)
+	}
+	return c
+}
+
+// writer is who worked when a moment came to be.
+func writer(cp retake.Checkpoint) string {
+	if cp.Turn == nil || cp.Trigger == retake.TriggerPrompt { // what stands before a turn is not of it
+		return ""
+	}
+	return screen.Escape(cp.Turn.Agent)
+}
+
+// renderBlame names a moment once for all neighbours that it wrote. Who reads a pipe
+// gets whole lines.
+func renderBlame(l look, b retake.Blame, whole bool) string {
+	var s strings.Builder
+	head := screen.Escape(b.Path)
+	fmt.Fprintf(&s, "%s  %s\n", l.bold(head), l.dim(fmt.Sprintf("at %d, %s", b.Checkpoint.Number, l.clock(b.Checkpoint.Time))))
+	if b.Why != "" {
+		return s.String() + "  no lines: " + screen.Escape(b.Why) + "\n"
+	}
+	if len(b.Lines) == 0 {
+		return s.String() + "  no lines: the file is empty\n"
+	}
+	s.WriteString("\n")
+	by := map[int64]retake.Checkpoint{}
+	for _, m := range b.Moments {
+		by[m.Number] = m
+	}
+	c := fitBlame(l, b)
+	for i, line := range b.Lines {
+		left := strings.Repeat(" ", c.width())
+		if i == 0 || b.Lines[i-1].Number != line.Number {
+			left = blameLeft(l, c, by[line.Number], line.Number)
+		}
+		text := screen.Escape(strings.ReplaceAll(strings.TrimRight(line.Text, "\r\n"), "\t", "    "))
+		if !whole {
+			text = l.g.Cut(text, max(l.width-c.width()-2-c.line-2, 16))
+		}
+		fmt.Fprintln(&s, strings.TrimRight(left+"  "+l.dim(screen.PadLeft(numeral(int64(i+1)), c.line))+"  "+text, " "))
+	}
+	return s.String()
+}
+
+func (c blameColumns) width() int {
+	n := c.number + 2 + c.when + 2 + c.title
+	if c.who > 0 {
+		n += c.who + 2
+	}
+	return n
+}
+
+func blameLeft(l look, c blameColumns, cp retake.Checkpoint, n int64) string {
+	when, text := "", ""
+	if cp.ID != "" || cp.Number != 0 {
+		when = l.clock(cp.Time)
+		text, _ = l.titled(cp, l.goals)
+	}
+	left := l.bold(screen.PadLeft(numeral(n), c.number)) + "  " + l.dim(screen.Pad(when, c.when)) + "  "
+	if c.who > 0 {
+		left += screen.Pad(l.g.Cut(writer(cp), c.who), c.who) + "  "
+	}
+	return left + screen.Pad(l.g.Cut(text, c.title), c.title)
+}

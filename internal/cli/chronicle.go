@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+type chronicleAnswer struct {
+	V        int              `json:"v"`
+	Name     string           `json:"name"`
+	Mentions []retake.Mention `json:"mentions"`
+}
+
+// chronicle tells the moments in which a package changed; without any, those of
+// whatever else has that name.
+func (c *blameCmd) chronicle(ctx context.Context) error {
+	s, ws, err := c.here(ctx)
+	if err != nil {
+		return err
+	}
+	q := retake.ChronicleQuery{Workspace: ws.ID, Kind: retake.FactPackage, Name: c.pack, Limit: c.limit}
+	list, err := s.Chronicle(ctx, q)
+	if err == nil && len(list) == 0 {
+		q.Kind = ""
+		list, err = s.Chronicle(ctx, q)
+	}
+	if err != nil {
+		return err
+	}
+	a := chronicleAnswer{V: 1, Name: c.pack, Mentions: list}
+	if len(list) == 0 {
+		if a.Mentions = []retake.Mention{}; c.json {
+			if err := c.writeJSON(a); err != nil {
+				return err
+			}
+		}
+		return told{&retake.Error{
+			Kind: retake.NotFound, What: fmt.Sprintf("no moment of %s changed a package %s", ws.Name, c.pack), Safe: nothingChanged,
+			Hint: "by words: retake find " + shellLine([]string{c.pack}) + "     what is there now: retake diff start latest",
+		}}
+	}
+	var cps []retake.Checkpoint
+	for _, m := range list {
+		cps = append(cps, m.Checkpoint)
+	}
+	g := goalsOf(ctx, s, ws, cps)
+	err = c.emit(a, func(l look) string {
+		l.goals = g
+		return renderChronicle(l, list) + moreHits(l, len(list), c.limit)
+	})
+	c.hint("look", fmt.Sprintf("retake show %d", list[0].Checkpoint.Number))
+	return err
+}
+
+// renderChronicle has a row for each fact, newest first; a moment is named once.
+func renderChronicle(l look, list []retake.Mention) string {
+	num, when, group, what := 2, 5, 0, 0
+	for _, m := range list {
+		num, when = max(num, len(numeral(m.Checkpoint.Number))), max(when, screen.Width(l.clock(m.Checkpoint.Time)))
+		for _, f := range m.Facts {
+			group, what = max(group, screen.Width(factGroup(f))), max(what, screen.Width(factStep(l, f)))
+		}
+	}
+	group = min(group, 16)
+	what = min(what, max((l.width-num-when-group-8)/2, 20))
+	title := max(l.width-num-when-group-what-8, 16)
+	var b strings.Builder
+	for _, m := range list {
+		for i, f := range m.Facts {
+			left, text := strings.Repeat(" ", num+2+when), ""
+			if i == 0 {
+				left = l.bold(screen.PadLeft(numeral(m.Checkpoint.Number), num)) + "  " + l.dim(screen.Pad(l.clock(m.Checkpoint.Time), when))
+				text, _ = l.titled(m.Checkpoint, l.goals)
+			}
+			step := screen.Pad(l.g.Cut(factStep(l, f), what), what)
+			switch f.What {
+			case retake.Added:
+				step = l.green(step)
+			case retake.Deleted:
+				step = l.red(step)
+			default:
+			}
+			line := left + "  " + screen.Pad(l.g.Cut(factGroup(f), group), group) + "  " + step + "  " + l.g.Cut(text, title)
+			fmt.Fprintln(&b, strings.TrimRight(line, " "))
+		}
+	}
+	return b.String()
+}
+
+// factGroup is what kind of thing it is: npm, or a database.
+func factGroup(f retake.Fact) string {
+	if f.Group != "" {
+		return screen.Escape(f.Group)
+	}
+	return string(f.Kind)
+}
+
+// factStep is what happened to it: + 1.2, − 1.2, or 1.2 → 1.3.
+func factStep(l look, f retake.Fact) string {
+	before, after := screen.Escape(f.Before), screen.Escape(f.After)
+	switch f.What {
+	case retake.Added:
+		return "+ " + orWord(after, screen.Escape(f.Name))
+	case retake.Deleted:
+		return l.g.Minus + " " + orWord(before, screen.Escape(f.Name))
+	default:
+		return orWord(before, l.g.Dash) + " " + l.g.Arrow + " " + orWord(after, l.g.Dash)
+	}
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+)
+
+// corners are the signs that lines turn with.
+type corners struct{ across, end, start, up, down, cross string }
+
+func (l look) corners() corners {
+	if l.ascii {
+		return corners{across: "-", end: "/", start: `\`, up: "+", down: "+", cross: "+"}
+	}
+	return corners{across: "─", end: "╯", start: "╮", up: "┴", down: "┬", cross: "┼"}
+}
+
+// stroke paints one sign of a line; what was left behind is dim.
+func (l look) stroke(s stroke, sign string) string {
+	switch s {
+	case nothing:
+		return strings.Repeat(" ", l.shownWidth(sign))
+	case leftLine:
+		return l.dim(sign)
+	case solid:
+	}
+	return sign
+}
+
+// graphRow draws a row with its node, which is painted already. It takes two columns a
+// lane, of which the last is a space.
+func (l look) graphRow(s spot, node string, lanes int) string {
+	c := l.corners()
+	right := s.lane
+	at := [mostLanes]string{}
+	for _, k := range s.joins {
+		at[k], right = c.up, max(right, k)
+	}
+	for _, k := range s.opens {
+		at[k], right = c.down, max(right, k)
+	}
+	if right > s.lane {
+		at[right] = c.end
+		if slices.Contains(s.opens, right) {
+			at[right] = c.start
+		}
+	}
+	var b strings.Builder
+	for k := range lanes {
+		between := k > s.lane && k < right
+		switch {
+		case k == s.lane:
+			b.WriteString(node)
+		case at[k] != "":
+			b.WriteString(at[k])
+		case between && s.through[k] != nothing:
+			b.WriteString(c.cross)
+		case between:
+			b.WriteString(c.across)
+		default:
+			b.WriteString(l.stroke(s.through[k], l.g.Bar))
+		}
+		if k >= s.lane && k < right {
+			b.WriteString(c.across)
+		} else {
+			b.WriteString(" ")
+		}
+	}
+	return b.String()
+}
+
+// graphBelow draws what lies between a row and the next one. A sign stands in the lane of
+// the row, for what belongs to it.
+func (l look) graphBelow(s spot, sign string, lanes int) string {
+	var b strings.Builder
+	for k := range lanes {
+		if k == s.lane && sign != "" {
+			b.WriteString(sign)
+		} else {
+			b.WriteString(l.stroke(s.below[k], l.g.Bar))
+		}
+		b.WriteString(" ")
+	}
+	return b.String()
+}

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+// statNotes are what a story knows of paths, for a list of changes.
+type statNotes struct {
+	look
+	story retake.Story
+	notes map[string]string
+	told  bool // how many packages came
+}
+
+// notesOf reads a story; without one there is nothing to note.
+func notesOf(l look, st *retake.Story) *statNotes {
+	if st == nil {
+		return nil
+	}
+	n := &statNotes{look: l, story: *st, notes: map[string]string{}}
+	b := newBook(l, *st, "")
+	var paths []string
+	by := map[string][]retake.Fact{}
+	for _, f := range st.Facts {
+		switch f.Kind {
+		case retake.FactEnv, retake.FactSetting, retake.FactTable, retake.FactIndex, retake.FactRows, retake.FactUnit, retake.FactCron:
+			if by[f.Path] == nil {
+				paths = append(paths, f.Path)
+			}
+			by[f.Path] = append(by[f.Path], f)
+		default:
+		}
+	}
+	for _, p := range paths {
+		n.notes[p] = b.brief(by[p])
+	}
+	return n
+}
+
+// briefMost is how many facts a note names.
+const briefMost = 3
+
+// brief names the facts of one path.
+func (b *book) brief(facts []retake.Fact) string {
+	all := common(facts)
+	rows := map[string]retake.Fact{}
+	var names []string
+	for _, f := range facts {
+		if f.Kind == retake.FactRows {
+			rows[f.Name] = f
+		}
+	}
+	for _, f := range facts {
+		name := b.settingName(f)
+		switch f.Kind {
+		case retake.FactTable, retake.FactIndex:
+			name = b.tableText(f)
+			if r, ok := rows[f.Name]; ok && f.Kind == retake.FactTable {
+				name += ", " + b.rowsText(r)
+				delete(rows, f.Name)
+			}
+		case retake.FactRows:
+			if _, own := rows[f.Name]; !own {
+				continue
+			}
+			name = b.words(f.Name) + " " + b.rowsText(f)
+		default:
+		}
+		names = append(names, b.mixed(f.What, all, name))
+	}
+	text := strings.Join(names[:min(len(names), briefMost)], b.sep())
+	if more := len(names) - briefMost; more > 0 {
+		text += fmt.Sprintf(" and %s more", screen.Count(int64(more)))
+	}
+	return text
+}
+
+// lock reports whether a path is a lock file, which nobody reads.
+func (n *statNotes) lock(path string) bool {
+	if n == nil {
+		return false
+	}
+	it, _ := n.item(path)
+	return it != nil && it.Path == path && isLock(*it)
+}
+
+// isLock reports whether a story notes that an item is a lock file.
+func isLock(it retake.Item) bool { return slices.Contains(strings.Split(it.Note, ", "), lockFile) }
+
+// lockFile is how a story notes one.
+const lockFile = "lock file"
+
+// item is what the story says of a path, or of the directory that stands for it.
+func (n *statNotes) item(path string) (*retake.Item, retake.Theme) {
+	for _, g := range n.story.Groups {
+		for i, it := range g.Items {
+			if it.Path == path || strings.HasSuffix(it.Path, "/") && strings.HasPrefix(path, it.Path) ||
+				strings.HasSuffix(path, "/") && strings.HasPrefix(it.Path, path) {
+				return &g.Items[i], g.Theme
+			}
+		}
+	}
+	return nil, ""
+}
+
+// of is the note beside one line of a list.
+func (n *statNotes) of(what retake.Difference, line folded) string {
+	if n == nil {
+		return ""
+	}
+	if note := n.notes[line.path]; note != "" {
+		return note
+	}
+	it, theme := n.item(line.path)
+	switch {
+	case it == nil:
+		return ""
+	case it.Path == line.path && isLock(*it):
+		return lockFile + ", not in the sum"
+	case line.change != nil:
+		return ""
+	case it.Note != "" && strings.HasPrefix(line.path, it.Path):
+		return n.words(it.Note)
+	case theme == retake.ThemePackages:
+		return n.packages(what)
+	case theme == retake.ThemeBuild:
+		return "build output"
+	case theme == retake.ThemeMoving:
+		return "always moving"
+	}
+	return ""
+}
+
+// order puts the lines with most to read first, and keeps the rest as it is.
+func (n *statNotes) order(lines []folded, counts map[string]lineCount) []folded {
+	if n == nil {
+		return lines
+	}
+	size := func(f folded) int64 {
+		if f.change == nil || n.notes[f.path] != "" || n.lock(f.path) {
+			return 0
+		}
+		c := counts[f.change.Path]
+		return c.plus + c.minus
+	}
+	out := slices.Clone(lines)
+	slices.SortStableFunc(out, func(a, b folded) int { return cmp.Compare(size(b), size(a)) })
+	return out
+}
+
+// packages counts those that came or went, once: beside the first line of their files.
+func (n *statNotes) packages(what retake.Difference) string {
+	var facts []retake.Fact
+	for _, f := range n.story.Facts {
+		if themeOf(f) == retake.ThemePackages && f.What == what {
+			facts = append(facts, f)
+		}
+	}
+	if len(facts) == 0 || n.told {
+		return "packages"
+	}
+	n.told = true
+	var parts []string
+	for _, run := range packageRuns(facts) {
+		parts = append(parts, number(int64(len(run)), n.words(run[0].Group)+" package", n.words(run[0].Group)+" packages"))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ", ")
+}
