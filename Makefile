@@ -1,7 +1,7 @@
 export GOFLAGS := -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: help build test lint script verify ordeal agents bench sizes
+.PHONY: help build test lint script verify ordeal agents bench sizes story
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,3 +42,6 @@ sizes: ## lines per package, and the longest files
 		{ d = FILENAME; sub("/[^/]*$$", "", d); seen[d]; n[d (FILENAME ~ /_test.go$$/ ? " t" : " c")]++ } \
 		END { printf "%7s %7s\n", "code", "test"; for (d in seen) printf "%7d %7d  %s\n", n[d " c"], n[d " t"], d | "sort -k3" }'
 	@echo; find . -name '*.go' -not -path './.*' | xargs wc -l | grep -v ' total$$' | sort -rn | head -10
+
+story: ## scripted runs with a known truth, held against what is told of them
+	go run ./test/story -o test/story/results.json -page docs/STORY.md
