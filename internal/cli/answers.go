@@ -55,24 +55,24 @@ func gravity(a retake.Answer) int {
 	}
 }
 
-// mark is one answer as a row shows it.
-type mark struct {
+// badge is one answer as a row shows it.
+type badge struct {
 	sign, text string
 	color      func(string) string
 	failed     bool
 }
 
-func (m mark) width() int { return screen.Width(m.sign) + 1 + screen.Width(m.text) }
+func (m badge) width() int { return screen.Width(m.sign) + 1 + screen.Width(m.text) }
 
-// marks are the answers about a moment, the gravest first. Those that were given about
+// badges are the answers about a moment, the gravest first. Those that were given about
 // another moment with the same content say which, once.
-func (l look) marks(answers []retake.Answer) []mark {
+func (l look) badges(answers []retake.Answer) []badge {
 	sorted := slices.Clone(answers)
 	slices.SortStableFunc(sorted, func(a, b retake.Answer) int { return cmp.Compare(gravity(a), gravity(b)) })
-	var out []mark
+	var out []badge
 	seen := map[string]bool{}
 	for _, a := range sorted {
-		m := mark{text: screen.Escape(a.Name), failed: gravity(a) == 0}
+		m := badge{text: screen.Escape(a.Name), failed: gravity(a) == 0}
 		m.sign, m.color = l.sign(a.Verdict, a.Claim)
 		if a.As != 0 {
 			m.text = fmt.Sprintf("as %d", a.As)
@@ -86,7 +86,7 @@ func (l look) marks(answers []retake.Answer) []mark {
 }
 
 // gravest is what a narrow row shows: one answer, and how many more failed.
-func gravest(ms []mark) []mark {
+func gravest(ms []badge) []badge {
 	if len(ms) == 0 {
 		return nil
 	}
@@ -99,11 +99,11 @@ func gravest(ms []mark) []mark {
 	if more > 0 {
 		first.text += fmt.Sprintf(" +%d", more)
 	}
-	return []mark{first}
+	return []badge{first}
 }
 
-// marksWidth is how many columns marks take beside each other.
-func marksWidth(ms []mark) int {
+// badgesWidth is how many columns badges take beside each other.
+func badgesWidth(ms []badge) int {
 	width := 0
 	for i, m := range ms {
 		width += m.width() + min(i, 1)
@@ -111,22 +111,22 @@ func marksWidth(ms []mark) int {
 	return width
 }
 
-// verifyCell draws marks into a column; text paints what is not a sign. Where they do not
+// verifyCell draws badges into a column; text paints what is not a sign. Where they do not
 // fit, it says how many more there are.
-func (l look) verifyCell(ms []mark, width int, text func(string) string) string {
+func (l look) verifyCell(ms []badge, width int, text func(string) string) string {
 	if len(ms) == 0 {
 		return l.dim(l.g.Dash) + strings.Repeat(" ", max(width-1, 0))
 	}
 	shown := len(ms)
 	more := ""
-	for shown > 1 && marksWidth(ms[:shown])+screen.Width(more) > width {
+	for shown > 1 && badgesWidth(ms[:shown])+screen.Width(more) > width {
 		shown--
 		more = fmt.Sprintf(" +%d", len(ms)-shown)
 	}
-	if marksWidth(ms[:shown])+screen.Width(more) > width && shown == 1 {
+	if badgesWidth(ms[:shown])+screen.Width(more) > width && shown == 1 {
 		m := &ms[0]
 		room := width - screen.Width(m.sign) - 1 - screen.Width(more)
-		ms = []mark{{sign: m.sign, text: l.g.Cut(m.text, room), color: m.color}}
+		ms = []badge{{sign: m.sign, text: l.g.Cut(m.text, room), color: m.color}}
 		shown = 1
 	}
 	var parts []string

@@ -20,8 +20,8 @@ const cardIndent = 13
 func renderCard(l look, c card) string {
 	cp := c.Checkpoint
 	marks := ""
-	if ms := l.marks(c.answers()); len(ms) > 0 {
-		marks = strings.TrimRight(l.verifyCell(ms, min(marksWidth(ms), 30), func(s string) string { return s }), " ")
+	if ms := l.badges(c.answers()); len(ms) > 0 {
+		marks = strings.TrimRight(l.verifyCell(ms, min(badgesWidth(ms), 30), func(s string) string { return s }), " ")
 	}
 	lead := fmt.Sprintf("%d  %s  ", cp.Number, l.clock(cp.Time))
 	text, _ := l.titled(cp, c.goals)

@@ -85,7 +85,7 @@ func RenderTimeline(l Look, t retake.Timeline, newest int64) string {
 	for _, c := range t.Checkpoints {
 		g[c.ID] = numeral(c.Number)
 	}
-	return renderTimeline(l, timelineView{Timeline: t, newest: newest, goals: g, tree: true})
+	return renderTimeline(l, picture{Timeline: t, newest: newest, goals: g, tree: true})
 }
 
 // RenderPlanList is the whole list of a plan.

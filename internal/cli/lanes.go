@@ -35,47 +35,47 @@ type spot struct {
 	below   [mostLanes]stroke // what goes on to the next row
 }
 
-// line is a run of rows that grew one from the other, newest first.
-type line struct {
+// strand is a run of rows that grew one from the other, newest first.
+type strand struct {
 	rows   []int
 	target int // the row it grew from; -1: none, or len of all rows: further down
 	into   int
 	fork   bool
-	depth  int // 0 is the line that the files stand on
-	parent *line
-	taker  *line
+	depth  int // 0 is the one that the files stand on
+	parent *strand
+	taker  *strand
 	whole  bool // it is drawn from its first row to its target
 	lane   int
 }
 
-func (x *line) top() int {
+func (x *strand) top() int {
 	if x.into >= 0 {
 		return x.into
 	}
 	return x.rows[0]
 }
 
-// bottom is the last row that the line touches, or the one behind all rows.
-func (x *line) bottom() int { return max(x.target, x.rows[len(x.rows)-1]) }
+// bottom is the last row that the strand touches, or the one behind all rows.
+func (x *strand) bottom() int { return max(x.target, x.rows[len(x.rows)-1]) }
 
 // graph is a layout in the making.
 type graph struct {
 	twigs []twig
-	lines []*line
-	of    []*line             // by row
-	lanes []int               // by row
-	taken [mostLanes][]*line  // who has a lane at a row
-	runs  [mostLanes][][2]int // of loose lines
+	lines []*strand
+	of    []*strand            // by row
+	lanes []int                // by row
+	taken [mostLanes][]*strand // who has a lane at a row
+	runs  [mostLanes][][2]int  // of loose strands
 }
 
-// layout places every row on one lane. The line of tip has the first lane. A line that was
+// layout places every row on one lane. The strand of tip has the first lane. One that was
 // left, or a fork, has another one from its newest row down to the one it grew from, and
 // crosses no row on the way; one that finds no such lane is loose.
 func layout(twigs []twig, tip int) []spot {
 	if len(twigs) == 0 {
 		return nil
 	}
-	g := &graph{twigs: twigs, of: make([]*line, len(twigs)), lanes: make([]int, len(twigs))}
+	g := &graph{twigs: twigs, of: make([]*strand, len(twigs)), lanes: make([]int, len(twigs))}
 	g.follow(tip)
 	for i := range twigs {
 		if g.of[i] == nil {
@@ -87,9 +87,9 @@ func layout(twigs []twig, tip int) []spot {
 	return g.spots()
 }
 
-// follow makes the line that begins at a row.
+// follow makes the strand that begins at a row.
 func (g *graph) follow(at int) {
-	x := &line{target: -1, into: g.twigs[at].into, fork: g.twigs[at].fork, whole: true}
+	x := &strand{target: -1, into: g.twigs[at].into, fork: g.twigs[at].fork, whole: true}
 	g.lines = append(g.lines, x)
 	for {
 		x.rows = append(x.rows, at)
@@ -118,11 +118,11 @@ func (g *graph) follow(at int) {
 	}
 }
 
-// place gives lanes. When a row finds none because lines pass it on every lane, the
-// longest of these gives way and all begins again; with no such line every row finds one.
+// place gives lanes. When a row finds none because strands pass it on every lane, the
+// longest of these gives way and all begins again; with no such strand every row finds one.
 func (g *graph) place() bool {
 	side := g.lines[1:]
-	short := slices.SortedStableFunc(slices.Values(side), func(a, b *line) int {
+	short := slices.SortedStableFunc(slices.Values(side), func(a, b *strand) int {
 		return cmp.Or(a.depth-b.depth, (a.bottom()-a.top())-(b.bottom()-b.top()))
 	})
 	g.clear()
@@ -138,17 +138,17 @@ func (g *graph) place() bool {
 	return true
 }
 
-// straighten gives the lanes of whole lines again, the upper ones to the left, if they all
+// straighten gives the lanes of whole strands again, the upper ones to the left, if they all
 // have room that way.
 func (g *graph) straighten() {
-	lanes := map[*line]int{}
-	var whole []*line
+	lanes := map[*strand]int{}
+	var whole []*strand
 	for _, x := range g.lines[1:] {
 		if x.whole {
 			whole, lanes[x] = append(whole, x), x.lane
 		}
 	}
-	slices.SortStableFunc(whole, func(a, b *line) int { return cmp.Or(a.depth-b.depth, a.top()-b.top()) })
+	slices.SortStableFunc(whole, func(a, b *strand) int { return cmp.Or(a.depth-b.depth, a.top()-b.top()) })
 	g.clear()
 	for _, x := range whole {
 		if g.wholeLane(x) {
@@ -164,16 +164,16 @@ func (g *graph) straighten() {
 
 func (g *graph) clear() {
 	for i := range g.taken {
-		g.taken[i], g.runs[i] = make([]*line, len(g.twigs)), nil
+		g.taken[i], g.runs[i] = make([]*strand, len(g.twigs)), nil
 	}
 	g.take(g.lines[0], 0)
 }
 
-// wholeLane finds a lane for all of a line: to the right of what it grew from and of what
-// took it in, so that no line turns back.
-func (g *graph) wholeLane(x *line) bool {
+// wholeLane finds a lane for all of a strand: to the right of what it grew from and of what
+// took it in, so that no strand turns back.
+func (g *graph) wholeLane(x *strand) bool {
 	first := 1
-	for _, other := range []*line{x.parent, x.taker} {
+	for _, other := range []*strand{x.parent, x.taker} {
 		if other == nil {
 			continue
 		}
@@ -200,7 +200,7 @@ func (g *graph) free(lane, top, bottom int) bool {
 	return true
 }
 
-func (g *graph) take(x *line, lane int) {
+func (g *graph) take(x *strand, lane int) {
 	x.lane = lane
 	for i := x.top(); i <= min(x.bottom(), len(g.twigs)-1); i++ {
 		g.taken[lane][i] = x
@@ -211,7 +211,7 @@ func (g *graph) take(x *line, lane int) {
 }
 
 // looseLanes gives each run of neighbouring rows a lane of its own.
-func (g *graph) looseLanes(x *line) bool {
+func (g *graph) looseLanes(x *strand) bool {
 	for i := 0; i < len(x.rows); {
 		end := i + 1
 		for end < len(x.rows) && x.rows[end] == x.rows[end-1]+1 {
@@ -225,7 +225,7 @@ func (g *graph) looseLanes(x *line) bool {
 	return true
 }
 
-func (g *graph) looseRun(x *line, top, bottom int) bool {
+func (g *graph) looseRun(x *strand, top, bottom int) bool {
 	for lane := 1; lane < mostLanes; lane++ {
 		if !g.free(lane, top, bottom) {
 			continue
@@ -236,7 +236,7 @@ func (g *graph) looseRun(x *line, top, bottom int) bool {
 		g.runs[lane] = append(g.runs[lane], [2]int{top, bottom})
 		return true
 	}
-	var longest *line
+	var longest *strand
 	for lane := 1; lane < mostLanes; lane++ {
 		for row := top; row <= bottom; row++ {
 			y := g.taken[lane][row]
@@ -271,14 +271,14 @@ func (g *graph) spots() []spot {
 	return out
 }
 
-func (g *graph) strokeOf(x *line) stroke {
+func (g *graph) strokeOf(x *strand) stroke {
 	if x.depth > 0 && !x.fork {
 		return leftLine
 	}
 	return solid
 }
 
-func (g *graph) drawWhole(out []spot, x *line) {
+func (g *graph) drawWhole(out []spot, x *strand) {
 	for row := x.top(); row < x.bottom(); row++ {
 		out[row].below[x.lane] = g.strokeOf(x)
 		if row > x.top() && g.of[row] != x {

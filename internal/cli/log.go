@@ -91,7 +91,7 @@ func (c *logCmd) show(ctx context.Context, s retake.Service, ws retake.Workspace
 		now()
 		return err
 	}
-	v := timelineView{Timeline: t, tree: !c.chosen()}
+	v := picture{Timeline: t, tree: !c.chosen()}
 	if !c.json {
 		v.look(ctx, s, ws)
 		v.stand(now())
@@ -125,7 +125,7 @@ func statusSoon(ctx context.Context, s retake.Service, ws retake.WorkspaceID) fu
 
 // stand says where the files stand. What was asked while a save went on, or before
 // another moment came, is not known.
-func (v *timelineView) stand(st *retake.Status) {
+func (v *picture) stand(st *retake.Status) {
 	if len(v.Checkpoints) > 0 {
 		v.newest = v.Checkpoints[0].Number
 	}
@@ -153,7 +153,7 @@ func (c *logCmd) rest(l look, t retake.Timeline, limit int) string {
 }
 
 // hints lead to the moment that asks to be looked at, and to one worth going back to.
-func (v timelineView) hints() []string {
+func (v picture) hints() []string {
 	newest := v.Checkpoints[0]
 	at, back := newest, retake.Checkpoint{}
 	for _, c := range v.Checkpoints {

@@ -9,9 +9,9 @@ import (
 // quietRun is how many quiet neighbours are folded into one row.
 const quietRun = 3
 
-// unit is one row of the timeline before it is drawn: a moment, a run of quiet ones, or a
+// rung is one row of the timeline before it is drawn: a moment, a run of quiet ones, or a
 // fork.
-type unit struct {
+type rung struct {
 	moments []retake.Checkpoint // newest first; one, or a run
 	fork    *forkLine
 	more    int // forks that are not shown one by one
@@ -25,9 +25,9 @@ type forkLine struct {
 	adopted []retake.CheckpointID // moments of the origin that took it in
 }
 
-// foldQuiet makes units of moments, newest first. Of the forks only the origins matter: a
+// foldQuiet makes rungs of moments, newest first. Of the forks only the origins matter: a
 // moment that something grew from has a row of its own.
-func foldQuiet(t retake.Timeline, forks []forkLine) []unit {
+func foldQuiet(t retake.Timeline, forks []forkLine) []rung {
 	cs := t.Checkpoints
 	own := map[retake.CheckpointID]bool{}
 	for i, c := range cs {
@@ -49,18 +49,18 @@ func foldQuiet(t retake.Timeline, forks []forkLine) []unit {
 			own[f.Origin.Checkpoint] = true
 		}
 	}
-	var out []unit
+	var out []rung
 	for i := 0; i < len(cs); {
 		end := i
 		for end < len(cs) && !own[cs[end].ID] && quiet(cs, end, t.Findings) {
 			end++
 		}
 		if end-i >= quietRun {
-			out = append(out, unit{moments: cs[i:end]})
+			out = append(out, rung{moments: cs[i:end]})
 			i = end
 			continue
 		}
-		out = append(out, unit{moments: cs[i : i+1]})
+		out = append(out, rung{moments: cs[i : i+1]})
 		i++
 	}
 	return out
@@ -109,9 +109,9 @@ func heavyTurn(t *retake.Turn) bool {
 	return t.Risk != "" || len(t.Contested) > 0 || t.Running > 0 || t.Failed != "" || t.Late > 0
 }
 
-// grown sets what each unit grew from. A parent that is not shown is taken for the moment
+// grown sets what each rung grew from. A parent that is not shown is taken for the moment
 // right before, as after a tidy-up, unless it is known to be an older one.
-func grown(us []unit, g goals) {
+func grown(us []rung, g goals) {
 	at := map[retake.CheckpointID]int{}
 	for i, u := range us {
 		at[u.moments[0].ID] = i
@@ -150,7 +150,7 @@ func forkOrder(a, b forkLine) int {
 }
 
 // withForks puts the rows of forks above the moments they grew from.
-func withForks(us []unit, forks []forkLine) []unit {
+func withForks(us []rung, forks []forkLine) []rung {
 	if len(forks) == 0 {
 		return us
 	}
@@ -160,17 +160,17 @@ func withForks(us []unit, forks []forkLine) []unit {
 			by[f.Origin.Checkpoint] = append(by[f.Origin.Checkpoint], f)
 		}
 	}
-	place := make([]int, len(us)+1) // where a unit is after the rows are put in
-	var out []unit
+	place := make([]int, len(us)+1) // where a rung is after the rows are put in
+	var out []rung
 	for i, u := range us {
 		mine := by[u.moments[0].ID]
 		slices.SortStableFunc(mine, forkOrder)
 		shown := mine[:min(len(mine), forksShown)]
 		if more := len(mine) - len(shown); more > 0 {
-			out = append(out, unit{more: more, parent: -i - 2})
+			out = append(out, rung{more: more, parent: -i - 2})
 		}
 		for k := range shown {
-			out = append(out, unit{fork: &shown[k], parent: -i - 2})
+			out = append(out, rung{fork: &shown[k], parent: -i - 2})
 		}
 		place[i] = len(out)
 		out = append(out, u)
@@ -187,8 +187,8 @@ func withForks(us []unit, forks []forkLine) []unit {
 	return out
 }
 
-// twigs are the units as the graph sees them, and the row of the newest moment.
-func twigs(us []unit) (out []twig, tip int) {
+// twigs are the rungs as the graph sees them, and the row of the newest moment.
+func twigs(us []rung) (out []twig, tip int) {
 	at := map[retake.CheckpointID]int{}
 	tip = -1
 	for i, u := range us {

@@ -18,8 +18,8 @@ func renderEnds(l look, d retake.Comparison, known [2][]retake.Answer) string {
 		text, _ := l.titled(*c, l.goals)
 		lead := fmt.Sprintf("%d  %s  ", c.Number, l.clock(c.Time))
 		marks := ""
-		if ms := gravest(l.marks(answers)); len(ms) > 0 {
-			marks = strings.TrimRight(l.verifyCell(ms, min(marksWidth(ms), 20), plainText), " ")
+		if ms := gravest(l.badges(answers)); len(ms) > 0 {
+			marks = strings.TrimRight(l.verifyCell(ms, min(badgesWidth(ms), 20), plainText), " ")
 		}
 		text = l.g.Cut(text, max(l.width-6-screen.Width(lead)-2-l.shownWidth(marks), 20))
 		line := label + l.bold(fmt.Sprint(c.Number)) + strings.TrimPrefix(lead, fmt.Sprint(c.Number)) + text

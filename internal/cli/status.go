@@ -100,7 +100,7 @@ func renderStatusLine(l look, t retake.Timeline, verified bool) string {
 		second, color = "no good yet", l.yellow
 	}
 	var rest []string
-	if ms := gravest(l.marks(f.Answers)); len(ms) > 0 && !f.Good && gravity(worst(f.Answers)) < gravity(retake.Answer{Verdict: retake.Passed}) {
+	if ms := gravest(l.badges(f.Answers)); len(ms) > 0 && !f.Good && gravity(worst(f.Answers)) < gravity(retake.Answer{Verdict: retake.Passed}) {
 		rest = append(rest, ms[0].color(ms[0].sign+" "+ms[0].text))
 		color = l.yellow
 	}

@@ -73,7 +73,7 @@ func goodRows(l look, st retake.Status) []statusRow {
 	if len(st.Answers) == 0 || st.Good != nil && st.Latest != nil && st.Good.ID == st.Latest.ID {
 		return out
 	}
-	ms := l.marks(st.Answers)
+	ms := l.badges(st.Answers)
 	w := worst(st.Answers)
 	sign, color := l.sign(w.Verdict, false)
 	if w.Claim {

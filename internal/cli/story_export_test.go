@@ -2,7 +2,7 @@ package cli
 
 import "github.com/retake-dev/retake"
 
-// View is a timelineView, with fields that tests can see.
+// View is a picture, with fields that tests can see.
 type View struct {
 	retake.Timeline
 	Newest int64
@@ -22,7 +22,7 @@ type ForkLine struct {
 
 // RenderView draws a timeline with everything.
 func RenderView(l Look, v View) string {
-	w := timelineView{Timeline: v.Timeline, newest: v.Newest, goals: goals{}, tree: v.Tree, now: v.Now, level: v.Level}
+	w := picture{Timeline: v.Timeline, newest: v.Newest, goals: goals{}, tree: v.Tree, now: v.Now, level: v.Level}
 	for _, c := range v.Checkpoints {
 		w.goals[c.ID] = numeral(c.Number)
 	}

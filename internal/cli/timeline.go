@@ -18,8 +18,8 @@ const (
 	verifyMost    = 12 // of a narrow timeline
 )
 
-// timelineView is a part of a timeline with all that its picture needs.
-type timelineView struct {
+// picture is a part of a timeline with all that its picture needs.
+type picture struct {
 	retake.Timeline
 	newest int64 // the number of the checkpoint on which the files stand
 	goals  goals
@@ -30,7 +30,7 @@ type timelineView struct {
 }
 
 // verified reports whether anybody ever asked whether a moment works.
-func (v timelineView) verified() bool {
+func (v picture) verified() bool {
 	for _, f := range v.Findings {
 		if len(f.Answers) > 0 {
 			return true
@@ -42,7 +42,7 @@ func (v timelineView) verified() bool {
 const leftBehind = "left behind"
 
 // renderTimeline draws a timeline, newest on top.
-func renderTimeline(l look, v timelineView) string {
+func renderTimeline(l look, v picture) string {
 	head := timelineHead(l, v)
 	if len(v.Checkpoints) == 0 {
 		return head + "\nNo moment is in this part of the timeline.\n"
@@ -58,8 +58,8 @@ func renderTimeline(l look, v timelineView) string {
 	return b.String()
 }
 
-// rows are the units with their places in the graph, and how many lanes it has.
-func (l look) rows(v timelineView) (rows []row, lanes int) {
+// rows are the rungs with their places in the graph, and how many lanes it has.
+func (l look) rows(v picture) (rows []row, lanes int) {
 	us := foldQuiet(v.Timeline, v.forks)
 	if v.tree {
 		grown(us, v.goals)
@@ -91,7 +91,7 @@ func (l look) rows(v timelineView) (rows []row, lanes int) {
 }
 
 // nowRow is what changed since the newest moment.
-func (l look) nowRow(v timelineView) row {
+func (l look) nowRow(v picture) row {
 	n := *v.now
 	return row{
 		node: l.g.Dots, quiet: true, when: "now", said: true, files: screen.Count(n.Total()),
@@ -123,7 +123,7 @@ func behindOf(cs []retake.Checkpoint) map[retake.CheckpointID]bool {
 }
 
 // timelineHead is the answer first: which moment is good, and since when all is protected.
-func timelineHead(l look, v timelineView) string {
+func timelineHead(l look, v picture) string {
 	name, root := screen.Escape(v.Workspace.Name), l.path(v.Workspace.Root)
 	good := ""
 	switch {

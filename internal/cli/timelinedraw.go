@@ -48,13 +48,13 @@ func (c columns) verifyWidth(rows []row) int {
 	if c.wide {
 		width := verifyColumns
 		for _, r := range rows {
-			width = max(width, marksWidth(r.marks))
+			width = max(width, badgesWidth(r.badges))
 		}
 		return min(width, 24) + 2
 	}
 	width := verifyColumns
 	for _, r := range rows {
-		width = max(width, marksWidth(gravest(r.marks))+c.gap(r))
+		width = max(width, badgesWidth(gravest(r.badges))+c.gap(r))
 	}
 	return min(width, verifyMost)
 }
@@ -176,9 +176,9 @@ func (l look) verifyOf(c columns, r row, shade func(string) string) string {
 		return strings.Repeat(" ", c.verify)
 	}
 	if c.wide {
-		return l.verifyCell(r.marks, c.verify-2, shade) + "  "
+		return l.verifyCell(r.badges, c.verify-2, shade) + "  "
 	}
-	cell := l.verifyCell(gravest(r.marks), c.verify-c.gap(r), shade)
+	cell := l.verifyCell(gravest(r.badges), c.verify-c.gap(r), shade)
 	return cell + strings.Repeat(" ", max(c.verify-l.shownWidth(cell), 0))
 }
 

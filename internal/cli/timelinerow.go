@@ -10,7 +10,7 @@ import (
 	"github.com/retake-dev/retake/internal/screen"
 )
 
-// row is one unit as the timeline shows it.
+// row is one rung as the timeline shows it.
 type row struct {
 	spot
 
@@ -24,7 +24,7 @@ type row struct {
 	title   string
 	said    bool
 	asked   bool // a verification could speak of it
-	marks   []mark
+	badges  []badge
 	files   string
 	lead    string
 	pins    string
@@ -41,7 +41,7 @@ type flag struct {
 	why   string
 }
 
-func (l look) rowOf(u unit, v timelineView) row {
+func (l look) rowOf(u rung, v picture) row {
 	switch {
 	case u.fork != nil:
 		return l.forkRow(*u.fork)
@@ -53,11 +53,11 @@ func (l look) rowOf(u unit, v timelineView) row {
 	return l.momentRow(u.moments[0], v)
 }
 
-func (l look) momentRow(c retake.Checkpoint, v timelineView) row {
+func (l look) momentRow(c retake.Checkpoint, v picture) row {
 	f := v.Findings[c.ID]
 	r := row{
 		node: l.g.Ring, number: fmt.Sprint(c.Number), when: l.clock(c.Time), who: who(c), good: f.Good, asked: true,
-		marks: l.marks(f.Answers), flags: l.flagsOf(c, f.Gist), effects: c.Effects, newest: c.Number == v.newest,
+		badges: l.badges(f.Answers), flags: l.flagsOf(c, f.Gist), effects: c.Effects, newest: c.Number == v.newest,
 	}
 	switch {
 	case r.newest:
@@ -145,7 +145,7 @@ func (l look) forkRow(f forkLine) row {
 	c := *f.Latest
 	r := row{
 		node: l.g.Ring, when: l.clock(c.Time), who: who(c), good: f.finding.Good, said: true, asked: true,
-		title: fmt.Sprintf("fork %s, %s", screen.Escape(f.Name), moments(f.Count)), marks: l.marks(f.finding.Answers),
+		title: fmt.Sprintf("fork %s, %s", screen.Escape(f.Name), moments(f.Count)), badges: l.badges(f.finding.Answers),
 	}
 	r.tell(l, c, f.finding.Gist)
 	r.heavy = false
@@ -154,7 +154,7 @@ func (l look) forkRow(f forkLine) row {
 
 // quietRow is a run of quiet moments. They move the same files each time, so the most that
 // one of them changed stands for all.
-func (l look) quietRow(run []retake.Checkpoint, v timelineView) row {
+func (l look) quietRow(run []retake.Checkpoint, v picture) row {
 	newest, oldest := run[0], run[len(run)-1]
 	r := row{
 		node: l.g.Dots, quiet: true, when: l.clock(oldest.Time), who: who(newest),

@@ -124,32 +124,9 @@ func (r *reading) at(ctx context.Context, path string, after int) *retake.Entry 
 	return e
 }
 
-// read fills the readings: from memory of the catalog, else by the child.
+// read fills the readings: from what the catalog remembers, else by the child.
 func (r *reading) read(ctx context.Context) error {
-	var keys []catalog.ReadingKey
-	for _, one := range r.list {
-		if kept(one) {
-			keys = append(keys, keyOf(one))
-		}
-	}
-	known, err := r.s.p.Catalog.Readings(ctx, keys)
-	if err != nil {
-		known = nil // it is read again
-	}
-	var asks []xray.Ask
-	var at []int
-	for i := range r.list {
-		one := &r.list[i]
-		if b, ok := known[keyOf(*one)]; ok && kept(*one) && json.Unmarshal(b, &one.Reading) == nil {
-			continue
-		}
-		ask := xray.Ask{Reader: one.Reader, Path: one.Path, Entry: one.Entry, Open: r.open(one.Entry.Object)}
-		if one.log != "" {
-			ask.Log = r.open(one.log)
-		}
-		asks = append(asks, ask)
-		at = append(at, i)
-	}
+	asks, at := r.unknown(r.remembered(ctx))
 	if len(asks) == 0 {
 		return nil
 	}
@@ -170,6 +147,39 @@ func (r *reading) read(ctx context.Context) error {
 	}
 	_ = r.s.p.Catalog.PutReadings(ctx, fresh) // else they are read again
 	return nil
+}
+
+// remembered are the readings of files that were read before. Without them they are read
+// again.
+func (r *reading) remembered(ctx context.Context) map[catalog.ReadingKey][]byte {
+	var keys []catalog.ReadingKey
+	for _, one := range r.list {
+		if kept(one) {
+			keys = append(keys, keyOf(one))
+		}
+	}
+	known, err := r.s.p.Catalog.Readings(ctx, keys)
+	if err != nil {
+		return nil
+	}
+	return known
+}
+
+// unknown are what the child must read, and their places in the list.
+func (r *reading) unknown(known map[catalog.ReadingKey][]byte) (asks []xray.Ask, at []int) {
+	for i := range r.list {
+		one := &r.list[i]
+		if b, ok := known[keyOf(*one)]; ok && kept(*one) && json.Unmarshal(b, &one.Reading) == nil {
+			continue
+		}
+		ask := xray.Ask{Reader: one.Reader, Path: one.Path, Entry: one.Entry, Open: r.open(one.Entry.Object)}
+		if one.log != "" {
+			ask.Log = r.open(one.log)
+		}
+		asks = append(asks, ask)
+		at = append(at, i)
+	}
+	return asks, at
 }
 
 func (r *reading) open(id retake.ObjectID) func(context.Context) (io.ReadCloser, error) {

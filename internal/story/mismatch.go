@@ -227,7 +227,7 @@ func insists(q *inquiry) string {
 	}
 	var left []offence
 	for _, o := range q.deeds.offences(see) {
-		if !q.words.names(o) && !(o.topic == aboutLoss && q.words.has(ending)) {
+		if !q.words.names(o) && (o.topic != aboutLoss || !q.words.has(ending)) {
 			left = append(left, o)
 		}
 	}

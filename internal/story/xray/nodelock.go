@@ -27,6 +27,14 @@ type nodeDep struct {
 	Dependencies map[string]nodeDep `json:"dependencies"`
 }
 
+// node adds a package of npm. Where an address stands for a version, the lock file does not
+// tell it; what is installed does.
+func (l *list) node(kind retake.FactKind, name, version string) {
+	if v := strings.TrimPrefix(version, "v"); v != "" && v[0] >= '0' && v[0] <= '9' {
+		l.packAs(kind, "npm", name, version, false)
+	}
+}
+
 // readListedNode reads the list that npm keeps of what it installed: nothing in it is there
 // for other machines.
 func readListedNode(in input) ([]retake.Trait, error) {
@@ -60,7 +68,7 @@ func readPackageLock(in input) ([]retake.Trait, error) {
 			kind = kindMaybe
 		}
 		if !p.Link {
-			l.packAs(kind, "npm", name, p.Version, false)
+			l.node(kind, name, p.Version)
 		}
 	}
 	if f.Packages == nil {
@@ -76,7 +84,11 @@ func (f nodeLock) old(l *list) {
 		deps := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		for name, d := range deps {
-			l.pack("npm", name, d.Version, false)
+			version := d.Version
+			if behind, ok := strings.CutPrefix(version, "npm:"); ok { // an alias
+				name, version = specifier(behind)
+			}
+			l.node(retake.FactPackage, name, version)
 			if d.Dependencies != nil {
 				todo = append(todo, d.Dependencies)
 			}
@@ -90,7 +102,7 @@ func readYarn(in input) ([]retake.Trait, error) {
 	name, version := "", ""
 	end := func() {
 		if !strings.Contains(version, "use.local") { // a part of the project
-			l.pack("npm", name, version, false)
+			l.node(retake.FactPackage, name, version)
 		}
 		name, version = "", ""
 	}
@@ -106,7 +118,7 @@ func readYarn(in input) ([]retake.Trait, error) {
 		default:
 			key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 			value = strings.Trim(value, `"`)
-			switch strings.TrimSuffix(key, ":") {
+			switch strings.Trim(key, `":`) {
 			case "version":
 				version = value
 			case "resolution":
@@ -122,6 +134,9 @@ func readYarn(in input) ([]retake.Trait, error) {
 // yarnName is the name of a package, and for an alias the one behind it.
 func yarnName(spec string) string {
 	name, rest := specifier(spec)
+	if name == "" && spec != "__metadata" {
+		return spec
+	}
 	if real, ok := strings.CutPrefix(rest, "npm:"); ok {
 		if behind, _ := specifier(real); behind != "" {
 			return behind
@@ -179,8 +194,8 @@ func (p *pnpm) line(indent int, key, value string) {
 	case p.top == "packages" && indent == 2:
 		p.end()
 		p.name, p.version = pnpmKey(key, p.old)
-	case p.top == "packages" && indent == 4 && (key == "os" || key == "cpu"):
-		p.some = true
+	case p.top == "packages" && indent == 4:
+		p.field(key, value)
 	case p.top == "importers" && indent == 4:
 		p.block = key
 	case p.top == "importers" && indent == 6 && slices.Contains(wished, p.block),
@@ -189,12 +204,25 @@ func (p *pnpm) line(indent int, key, value string) {
 	}
 }
 
+// field reads what is said of one package; what comes from elsewhere has its name and its
+// version there.
+func (p *pnpm) field(key, value string) {
+	switch key {
+	case "os", "cpu":
+		p.some = true
+	case "name":
+		p.name = value
+	case "version":
+		p.version = value
+	}
+}
+
 func (p *pnpm) end() {
 	kind := retake.FactPackage
 	if p.some {
 		kind = kindMaybe
 	}
-	p.l.packAs(kind, "npm", p.name, p.version, false)
+	p.l.node(kind, p.name, p.version)
 	p.name, p.version, p.some = "", "", false
 }
 
@@ -249,7 +277,7 @@ func readBun(in input) ([]retake.Trait, error) {
 				kind = kindMaybe
 			}
 		}
-		l.packAs(kind, "npm", name, version, false)
+		l.node(kind, name, version)
 	}
 	return l.traits, nil
 }

@@ -1,8 +1,10 @@
 package xray
 
 import (
+	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"io"
 	"regexp"
 	"strings"
 	"sync"
@@ -194,21 +196,22 @@ func readPOM(in input) ([]retake.Trait, error) {
 			Version  string `xml:"version"`
 		} `xml:"dependencies>dependency"`
 	}
-	if xml.Unmarshal(in.data, &f) != nil {
+	d := xml.NewDecoder(bytes.NewReader(in.data))
+	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // names are ASCII in all of them
+	if d.Decode(&f) != nil {
 		return nil, why("is not a pom.xml")
 	}
-	known := map[string]string{"${project.version}": f.Version}
+	pairs := []string{"${project.version}", f.Version}
 	for _, p := range f.Properties.All {
-		known["${"+p.XMLName.Local+"}"] = strings.TrimSpace(p.Text)
+		pairs = append(pairs, "${"+p.XMLName.Local+"}", strings.TrimSpace(p.Text))
 	}
+	known := strings.NewReplacer(pairs...)
 	l := newList(in)
 	for _, d := range f.Dependencies {
-		version := strings.TrimSpace(d.Version)
-		if v, ok := known[version]; ok {
-			version = v
-		}
-		if !strings.Contains(version, "${") {
-			l.pack("maven", strings.TrimSpace(d.Group)+":"+strings.TrimSpace(d.Artifact), version, true)
+		name := known.Replace(strings.TrimSpace(d.Group) + ":" + strings.TrimSpace(d.Artifact))
+		version := known.Replace(strings.TrimSpace(d.Version))
+		if !strings.ContainsAny(name+version, "${[(,") {
+			l.pack("maven", name, version, true)
 		}
 	}
 	return l.traits, nil

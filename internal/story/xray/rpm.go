@@ -64,7 +64,7 @@ func rpmHeader(b []byte) (name, version string) {
 			tags[tag] = untilNUL(data[at:])
 		}
 	}
-	if tags[rpmVersion] == "" {
+	if tags[rpmVersion] == "" || tags[rpmRelease] == "" {
 		return "", ""
 	}
 	return tags[rpmName], tags[rpmEpoch] + tags[rpmVersion] + "-" + tags[rpmRelease]

@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -214,7 +216,8 @@ func TestATreeThatNeverEnds(t *testing.T) {
 // rpmHead writes a header of rpm with these texts.
 func rpmHead(tags map[uint32]string) []byte {
 	var table, data []byte
-	for tag, text := range tags {
+	for _, tag := range slices.Sorted(maps.Keys(tags)) {
+		text := tags[tag]
 		table = binary.BigEndian.AppendUint32(table, tag)
 		table = binary.BigEndian.AppendUint32(table, 6)
 		table = binary.BigEndian.AppendUint32(table, uint32(len(data)))
