@@ -59,7 +59,7 @@ func (p *Piped) Close() error {
 		err := p.cmd.Wait()
 		var exit *exec.ExitError
 		switch {
-		case p.last.tell("out of memory"), p.last.tell("cannot allocate memory"):
+		case p.last.tell("out of memory"), p.last.tell("cannot allocate memory"), p.last.tell("failed to allocate"): // as the runtime and its checkers say it
 			p.end = ErrMemory
 		case errors.As(err, &exit) && exit.ExitCode() < 0: // by a signal, as a rule ours
 		case err != nil:

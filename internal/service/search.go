@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/catalog"
+	"github.com/retake-dev/retake/internal/story"
 )
 
 // Search finds moments by words.
@@ -17,6 +19,7 @@ func (s *Service) Search(ctx context.Context, q retake.SearchQuery) ([]retake.Hi
 	if strings.TrimSpace(q.Text) == "" {
 		return nil, &retake.Error{Kind: retake.Invalid, What: "nothing to look for", Safe: unchanged, Hint: "for example: retake find SESSION_KEY"}
 	}
+	s.tellBare(ctx, q.Workspace)
 	found, err := s.p.Catalog.Search(ctx, q)
 	if err != nil {
 		return nil, fault("the timeline cannot be searched", unchanged, err)
@@ -38,11 +41,34 @@ func (s *Service) Chronicle(ctx context.Context, q retake.ChronicleQuery) ([]ret
 	if _, err := s.row(ctx, q.Workspace); err != nil {
 		return nil, fault("no such workspace", unchanged, err)
 	}
+	s.tellBare(ctx, q.Workspace)
 	out, err := s.p.Catalog.Mentions(ctx, q)
 	if out == nil {
 		out = []retake.Mention{}
 	}
 	return out, fault("the timeline cannot be searched", unchanged, err)
+}
+
+// bareWait is how long a search may take for stories that were never told.
+const bareWait = 5 * time.Second
+
+// tellBare tells the stories that nobody told yet. A service that lives on has done so, or
+// is at it.
+func (s *Service) tellBare(ctx context.Context, ws retake.WorkspaceID) {
+	if s.p.Sole {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, bareWait)
+	defer cancel()
+	bare, err := s.p.Catalog.Bare(ctx, ws, story.Version, mostBare)
+	if err != nil {
+		return // what is known is searched
+	}
+	for _, cp := range bare {
+		if ctx.Err() != nil || s.note(ctx, cp, true) != nil {
+			return
+		}
+	}
 }
 
 // byCommit is the first moment whose commit begins so. Moments whose story was not told

@@ -37,14 +37,16 @@ func (s shelf) put(p pack, version string, e evidence) {
 
 // stock is what one side holds. What is installed and what is locked are compared apart: a
 // package is told when either changed.
-type stock struct{ installed, locked shelf }
+type stock struct {
+	installed, locked shelf
+	direct            map[pack]bool // somebody asks for it by name
+}
 
 // packageFacts compares versions as sets: a package may be there in several, and one
 // version at several places. One fact stands for all files that show it.
 func packageFacts(before, after []Sided) []retake.Fact {
 	known := groups(before, after)
-	direct := map[pack]bool{}
-	b, a := stockOf(before, known, direct), stockOf(after, known, direct)
+	b, a := stockOf(before, known), stockOf(after, known)
 	went, came := shelf{}, shelf{}
 	missing(b.installed, a.installed, went)
 	missing(b.locked, a.locked, went)
@@ -54,7 +56,10 @@ func packageFacts(before, after []Sided) []retake.Fact {
 	maps.Copy(packs, came)
 	var facts []retake.Fact
 	for p := range packs {
-		facts = append(facts, changes(p, went[p], came[p], direct[p])...)
+		for _, f := range changes(p, went[p], came[p]) {
+			f.Direct = f.What != retake.Added && b.direct[p] || f.What != retake.Deleted && a.direct[p]
+			facts = append(facts, f)
+		}
 	}
 	return facts
 }
@@ -77,17 +82,17 @@ func groups(before, after []Sided) map[string]bool {
 
 // stockOf sorts the packages of one side, and notes those that somebody asks for. What a
 // lock file holds for some machines counts only when nothing tells what is installed.
-func stockOf(side []Sided, known map[string]bool, direct map[pack]bool) stock {
-	st := stock{shelf{}, shelf{}}
+func stockOf(side []Sided, known map[string]bool) stock {
+	st := stock{shelf{}, shelf{}, map[pack]bool{}}
 	for _, s := range side {
 		r, _ := find(s.Reader)
 		for _, t := range s.Reading.Traits {
 			p := pack{t.Group, t.Name}
 			switch {
 			case t.Kind == kindDirect:
-				direct[p] = true
+				st.direct[p] = true
 			case t.Kind == retake.FactPackage, t.Kind == kindMaybe && !known[t.Group]:
-				direct[p] = direct[p] || t.Direct
+				st.direct[p] = st.direct[p] || t.Direct
 				to := st.installed
 				if r.rank == locked {
 					to = st.locked
@@ -113,9 +118,9 @@ func missing(a, b, to shelf) {
 
 // changes are the facts of one package: one when one version went and one came, otherwise
 // one for each. What went at one place and came at another only moved.
-func changes(p pack, went, came map[string]evidence, direct bool) []retake.Fact {
+func changes(p pack, went, came map[string]evidence) []retake.Fact {
 	was, is := apartOf(slices.Collect(maps.Keys(went)), slices.Collect(maps.Keys(came)))
-	fact := retake.Fact{Kind: retake.FactPackage, What: retake.Edited, Group: p.group, Name: p.name, Direct: direct}
+	fact := retake.Fact{Kind: retake.FactPackage, What: retake.Edited, Group: p.group, Name: p.name}
 	if len(was) == 1 && len(is) == 1 {
 		fact.Before, fact.After, fact.Path = shown(was[0]), shown(is[0]), came[is[0]].path
 		return []retake.Fact{fact}

@@ -23,8 +23,10 @@ const gone = ^uint32(0)
 var errFrame = errors.New("a frame is too long")
 
 func writeFrame(w io.Writer, b []byte) error {
-	head := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(b)), uint32(len(b)))
-	_, err := w.Write(append(head, b...))
+	if _, err := w.Write(binary.BigEndian.AppendUint32(nil, uint32(len(b)))); err != nil {
+		return err
+	}
+	_, err := w.Write(b)
 	return err
 }
 
@@ -33,7 +35,8 @@ func writeGone(w io.Writer) error {
 	return err
 }
 
-// readFrame reads one frame. It allocates as bytes come, not as they are promised.
+// readFrame reads one frame. For a long one it allocates as bytes come, not as they are
+// promised.
 func readFrame(r io.Reader, limit int) (b []byte, whole bool, err error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -45,6 +48,11 @@ func readFrame(r io.Reader, limit int) (b []byte, whole bool, err error) {
 	}
 	if int64(n) > int64(limit) {
 		return nil, false, errFrame
+	}
+	if n <= maxChunk {
+		b = make([]byte, n)
+		_, err = io.ReadFull(r, b)
+		return b, true, err
 	}
 	b, err = io.ReadAll(io.LimitReader(r, int64(n)))
 	if err == nil && len(b) < int(n) {
@@ -67,5 +75,6 @@ func (a answer) write(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("write an answer: %w", err)
 	}
-	return writeFrame(w, b)
+	_, err = w.Write(append(binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(b)), uint32(len(b))), b...)) // in one piece
+	return err
 }

@@ -1,12 +1,12 @@
 package xray
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -45,32 +45,38 @@ type Pool struct {
 
 	start           func(ctx context.Context) (Child, error)
 	each, all, idle time.Duration
-	mu              sync.Mutex
-	child           *session    // guarded by mu
-	timer           *time.Timer // guarded by mu
+	gate            chan struct{} // holds one while nobody is inside
+	child           *session      // guarded by gate
+	timer           *time.Timer   // guarded by gate
 }
 
 // NewPool starts children with start.
 func NewPool(start func(ctx context.Context) (Child, error)) *Pool {
-	return &Pool{start: start, each: eachTime, all: allTime, idle: idleTime}
+	p := &Pool{start: start, each: eachTime, all: allTime, idle: idleTime, gate: make(chan struct{}, 1)}
+	p.leave()
+	return p
 }
 
 // session is a child and what it did.
 type session struct {
 	child Child
+	out   *bufio.Writer // a small file goes in one piece
+	buf   []byte
 	files int
 	sent  int64
 }
 
 // Close ends the child.
 func (p *Pool) Close() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	<-p.gate
+	defer p.leave()
 	_ = p.end() // how it ended is nothing to anybody
 	return nil
 }
 
-// end ends the child; mu is held.
+func (p *Pool) leave() { p.gate <- struct{}{} }
+
+// end ends the child; the caller is inside.
 func (p *Pool) end() (err error) {
 	if p.timer != nil {
 		p.timer.Stop()
@@ -85,8 +91,12 @@ func (p *Pool) end() (err error) {
 // Read answers the asks in their order. What cannot be read says why; an error means that
 // no child could be started, or that the context ended.
 func (p *Pool) Read(ctx context.Context, asks []Ask) ([]Reading, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	select {
+	case <-p.gate:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for the reader: %w", ctx.Err())
+	}
+	defer p.leave()
 	if p.timer != nil {
 		p.timer.Stop()
 	}
@@ -112,15 +122,15 @@ func (p *Pool) Read(ctx context.Context, asks []Ask) ([]Reading, error) {
 	return readings, nil
 }
 
-// rest lets the child wait for more, for a while; mu is held.
+// rest lets the child wait for more, for a while; the caller is inside.
 func (p *Pool) rest() {
 	if p.child == nil {
 		return
 	}
 	mine := p.child
 	p.timer = time.AfterFunc(p.idle, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
+		<-p.gate
+		defer p.leave()
 		if p.child == mine {
 			_ = p.end()
 		}
@@ -171,7 +181,7 @@ func (p *Pool) try(ctx context.Context, r reader, a Ask) (Reading, error) {
 	}
 }
 
-// ready makes sure that there is a child, and reports whether it is new; mu is held.
+// ready makes sure that there is a child, and reports whether it is new; the caller is inside.
 func (p *Pool) ready(ctx context.Context) (fresh bool, err error) {
 	if p.child != nil && (p.child.files >= maxFiles || p.child.sent >= maxSent) {
 		_ = p.end()
@@ -183,8 +193,8 @@ func (p *Pool) ready(ctx context.Context) (fresh bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("start a reader: %w", err)
 	}
-	p.child = &session{child: c}
-	_ = p.limited(ctx, func() error { return writeFrame(c, p.Key) }) // it says more when it is asked
+	p.child = &session{child: c, out: bufio.NewWriterSize(c, maxChunk), buf: make([]byte, maxChunk)}
+	_ = p.limited(ctx, func() error { return writeFrame(p.child.out, p.Key) }) // it says more when it is asked
 	return true, nil
 }
 
@@ -217,7 +227,7 @@ func (p *Pool) ask(ctx context.Context, r reader, a Ask) (Reading, error) {
 func (p *Pool) exchange(ctx context.Context, r reader, a Ask) (Reading, error) {
 	s := p.child
 	s.files++
-	if err := p.limited(ctx, func() error { return writeFrame(s.child, []byte(r.name)) }); err != nil {
+	if err := p.limited(ctx, func() error { return writeFrame(s.out, []byte(r.name)) }); err != nil {
 		return Reading{}, err
 	}
 	refused, err := p.send(ctx, r, a)
@@ -226,7 +236,9 @@ func (p *Pool) exchange(ctx context.Context, r reader, a Ask) (Reading, error) {
 	}
 	var b []byte
 	err = p.limited(ctx, func() (err error) {
-		b, _, err = readFrame(s.child, maxAnswer)
+		if err = s.out.Flush(); err == nil {
+			b, _, err = readFrame(s.child, maxAnswer)
+		}
 		return err
 	})
 	if err != nil {
@@ -254,16 +266,16 @@ func (p *Pool) send(ctx context.Context, r reader, a Ask) (refused why, err erro
 	if a.Log != nil {
 		return p.stream(ctx, r.limit, a.Log)
 	}
-	return "", p.limited(ctx, func() error { return writeFrame(p.child.child, nil) })
+	return "", p.limited(ctx, func() error { return writeFrame(p.child.out, nil) })
 }
 
 func (p *Pool) stream(ctx context.Context, limit int64, open func(context.Context) (io.ReadCloser, error)) (refused why, err error) {
+	buf := p.child.buf
 	f, err := open(ctx)
 	if err != nil {
-		return noBytes, p.limited(ctx, func() error { return writeGone(p.child.child) })
+		return noBytes, p.limited(ctx, func() error { return writeGone(p.child.out) })
 	}
 	defer f.Close() //nolint:errcheck // it was read
-	buf := make([]byte, maxChunk)
 	for size := int64(0); ; {
 		n, err := io.ReadFull(f, buf)
 		size += int64(n)
@@ -271,17 +283,17 @@ func (p *Pool) stream(ctx context.Context, limit int64, open func(context.Contex
 		end := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 		switch {
 		case size > limit:
-			return tooLarge(size), p.limited(ctx, func() error { return writeGone(p.child.child) })
+			return tooLarge(size), p.limited(ctx, func() error { return writeGone(p.child.out) })
 		case err != nil && !end:
-			return noBytes, p.limited(ctx, func() error { return writeGone(p.child.child) })
+			return noBytes, p.limited(ctx, func() error { return writeGone(p.child.out) })
 		}
 		if n > 0 {
-			if err := p.limited(ctx, func() error { return writeFrame(p.child.child, buf[:n]) }); err != nil {
+			if err := p.limited(ctx, func() error { return writeFrame(p.child.out, buf[:n]) }); err != nil {
 				return "", err
 			}
 		}
 		if end {
-			return "", p.limited(ctx, func() error { return writeFrame(p.child.child, nil) })
+			return "", p.limited(ctx, func() error { return writeFrame(p.child.out, nil) })
 		}
 	}
 }

@@ -1,0 +1,39 @@
+package xray_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/retake-dev/retake/internal/proc"
+	"github.com/retake-dev/retake/internal/story/xray"
+)
+
+// BenchmarkAnInstall reads what an install of 1,200 packages brings, the start of a child
+// included.
+func BenchmarkAnInstall(b *testing.B) {
+	exe, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var asks []xray.Ask
+	for i := range 1200 {
+		asks = append(asks, ask("npm-installed@1", fmt.Sprintf(`{"name":"p%d","version":"1.0.%d","description":%q}`, i, i, make([]byte, 300))))
+	}
+	for b.Loop() {
+		p := xray.NewPool(func(ctx context.Context) (xray.Child, error) { return proc.StartPiped(ctx, exe, "child", "good") })
+		if _, err := p.Read(b.Context(), asks); err != nil {
+			b.Fatal(err)
+		}
+		p.Close()
+	}
+}
+
+func BenchmarkReaders(b *testing.B) {
+	e := file(1000)
+	for b.Loop() {
+		xray.Readers("src/server/routes/login.ts", e)
+		xray.Readers("node_modules/@babel/core/lib/index.js", e)
+	}
+}
