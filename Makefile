@@ -1,7 +1,7 @@
 export GOFLAGS := -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: help build test lint script verify ordeal agents bench sizes story
+.PHONY: help build test lint script verify ordeal agents bench sizes story pictures
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,3 +45,6 @@ sizes: ## lines per package, and the longest files
 
 story: ## scripted runs with a known truth, held against what is told of them
 	go run ./test/story -o test/story/results.json -page docs/STORY.md
+
+pictures: ## the pictures of the documents, from a morning that is really played
+	go run ./test/pictures -o docs/pictures
