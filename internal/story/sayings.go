@@ -111,6 +111,7 @@ var insistence = []struct {
 	text *regexp.Regexp
 	see  sight
 }{
+	{sayDocs, regexp.MustCompile(`\b(documentation|docs?|readme) (changes )?only\b|\b(only|just|nothing but) (the )?(documentation|docs|readme) (was|were|is|has|have|changed)\b`), sight{settings: true, keys: true, packages: true, tables: true, code: true, beside: true, lost: true}},
 	{sayComments, regexp.MustCompile(`\b(only|just|nothing but) (a few |some |the |code )*comments?\b|\bcomments? only\b`), sight{settings: true, keys: true, packages: true, tables: true, lost: true}},
 	{sayRename, regexp.MustCompile(`\b(only|just|merely) (a )?renam(ed|es|e|ing)\b|\brenames? only\b`), sight{packages: true, keysNet: true, tablesNet: true, lostNet: true, pages: true}},
 	{sayMove, regexp.MustCompile(`\b(only|just|merely) mov(ed|es|e|ing)\b`), sight{packages: true, keysNet: true, tablesNet: true, lostNet: true, pages: true}},
