@@ -58,3 +58,6 @@ func EndOf(parts ...string) string {
 	}
 	return e.String()
 }
+
+// Suspect is the file that a hint names.
+func Suspect(st *retake.Story) string { return suspect(st) }

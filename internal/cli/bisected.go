@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -155,19 +156,52 @@ func bisectHints(l look, b *bisection) []string {
 	return []string{"try it here", b.Command}
 }
 
-// suspect is the file to look at first: settings before source.
+// suspect is the one file to look at first: the only one that people write, or the first
+// of settings or source that a fact speaks of. It is empty where that would be a guess.
 func suspect(st *retake.Story) string {
 	if st == nil {
 		return ""
 	}
 	for _, theme := range []retake.Theme{retake.ThemeSettings, retake.ThemeSource} {
 		for _, g := range st.Groups {
-			if g.Theme == theme && len(g.Items) > 0 && !strings.HasSuffix(g.Items[0].Path, "/") {
-				return g.Items[0].Path
+			for _, x := range briefOf(*st, g) {
+				if g.Theme == theme && (len(x.facts) > 0 || hasFact(st, x.path)) && !strings.HasSuffix(x.path, "/") {
+					return x.path
+				}
 			}
 		}
 	}
-	return ""
+	return onlyWritten(st)
+}
+
+func hasFact(st *retake.Story, path string) bool {
+	return slices.ContainsFunc(st.Facts, func(f retake.Fact) bool { return f.Path == path && f.Kind != retake.FactPackage })
+}
+
+// onlyWritten is the single file that changed beside packages, build output and what moves
+// by itself.
+func onlyWritten(st *retake.Story) string {
+	var files int64
+	path := ""
+	for _, g := range st.Groups {
+		switch g.Theme {
+		case retake.ThemePackages, retake.ThemeBuild, retake.ThemeMoving, retake.ThemeGit, retake.ThemeMachine:
+			continue
+		default:
+		}
+		files += g.Files
+		for _, it := range g.Items {
+			if made(it.Path) {
+				files -= it.Files
+			} else {
+				path = it.Path
+			}
+		}
+	}
+	if files != 1 || strings.HasSuffix(path, "/") {
+		return ""
+	}
+	return path
 }
 
 // hintLines tells a person what to do next, one command a line.

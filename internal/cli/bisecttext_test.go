@@ -256,3 +256,38 @@ func TestTheWayToAMoment(t *testing.T) {
 		t.Errorf("a fork goes back to %v", numbers(got))
 	}
 }
+
+// A line has the facts of its own file, and the hint names no file by guess.
+func TestBisectTellsFactsByFile(t *testing.T) {
+	t.Parallel()
+	st := &retake.Story{
+		Counts: retake.StoryCounts{Edited: 5},
+		Groups: []retake.Group{
+			{Theme: retake.ThemeSettings, Files: 3, Items: []retake.Item{
+				{Path: "a.toml", What: retake.Edited, Files: 1, Plus: 2}, {Path: ".env", What: retake.Edited, Files: 1}, {Path: "config.json", What: retake.Edited, Files: 1},
+			}},
+			{Theme: retake.ThemeSource, Files: 2, Items: []retake.Item{{Path: "src/", What: retake.Edited, Files: 2}}},
+		},
+		Facts: []retake.Fact{
+			{Kind: retake.FactEnv, What: retake.Deleted, Name: "COOKIE_SECRET", Path: ".env"},
+			{Kind: retake.FactSetting, What: retake.Edited, Name: "login.sameSite", Before: "lax", After: "strict", Path: "config.json"},
+		},
+	}
+	_, result := cli.Bisection(cli.NewLook(80, now, false, false), shopLine(), nil, shopAnswer, st, 5)
+	want := strings.Join([]string{
+		`  settings   3  .env         −COOKIE_SECRET`,
+		`                config.json  login.sameSite  lax → strict`,
+		`                a.toml       +2`,
+		`  source     2  src/`,
+	}, "\n") + "\n\n"
+	if !strings.Contains(result, want) {
+		t.Errorf("no\n%s\nin\n%s", want, result)
+	}
+	if got := cli.Suspect(st); got != ".env" {
+		t.Errorf("suspect is %q", got)
+	}
+	st.Facts = nil
+	if got := cli.Suspect(st); got != "" {
+		t.Errorf("of five files, the suspect is %q", got)
+	}
+}

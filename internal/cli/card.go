@@ -85,7 +85,8 @@ func cardFields(l look, c card) string {
 	}
 	cp := c.Checkpoint
 	if t := cp.Turn; t != nil {
-		field("turn", turnText(l, t))
+		title, _ := l.titled(cp, c.goals)
+		field("turn", turnText(l, t, title))
 		field("by", l.facts(strings.TrimSpace(screen.Escape(t.Agent+" "+t.Version)), l.dim(l.turnFacts(t))))
 		field("tasks", taskLine(t.Tasks))
 	}
@@ -144,10 +145,16 @@ func effectFields(l look, cp retake.Checkpoint) []string {
 	return out
 }
 
-func turnText(l look, t *retake.Turn) string {
+// turnText is what was asked. Words that the head says already are left out.
+func turnText(l look, t *retake.Turn, title string) string {
 	text := promptLine(l, t.Prompt, max(l.width-cardIndent-4, 20))
 	if t.Machine && text != "" {
 		text += l.dim("  no person wrote it")
+	}
+	first, _, _ := strings.Cut(t.Prompt, "\n")
+	if said := l.g.Quote(screen.Escape(first)); first != "" && strings.Contains(title, said) {
+		text = strings.TrimPrefix(text, said)
+		return strings.Replace(text, "  ", "", 1)
 	}
 	return text
 }

@@ -114,7 +114,7 @@ func (r content) measure(ctx context.Context, groups []group) (map[string]lineCo
 	for _, g := range groups {
 		for _, line := range g.lines {
 			c := line.change
-			if c == nil || isDir(c) || isLink(c) || c.What == retake.Retyped || c.What == retake.Moded {
+			if c == nil || isDir(c) || isLink(c) || c.What == retake.Retyped || c.What == retake.Moded || made(c.Path) {
 				continue
 			}
 			s, err := r.read(ctx, *c)

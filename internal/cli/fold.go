@@ -33,8 +33,11 @@ func fold(changes []retake.Change) []folded {
 // add up.
 func foldTo(changes []retake.Change, limit int, bunch bool) []folded {
 	root := grow(changes)
-	if bunch && len(changes) <= limit {
-		return root.leaves(nil)
+	if bunch {
+		root.seal()
+		if all := root.leaves(nil); len(all) <= limit {
+			return all
+		}
 	}
 	top := root.kids
 	if !bunch {
@@ -76,6 +79,7 @@ type branch struct {
 	change *retake.Change
 	kids   []*branch
 	shut   bool
+	sealed bool // programs fill it: it stays shut
 	sum    folded
 }
 
@@ -131,6 +135,9 @@ func open(nodes []*branch) func(func(*branch) bool) {
 			if len(n.kids) == 0 {
 				continue
 			}
+			if n.sealed {
+				continue
+			}
 			if n.shut && !yield(n) || !n.shut && !walk(n.kids, yield) {
 				return false
 			}
@@ -142,6 +149,9 @@ func open(nodes []*branch) func(func(*branch) bool) {
 
 // leaves lists every change by itself.
 func (n *branch) leaves(out []folded) []folded {
+	if n.sealed {
+		return append(out, n.closed())
+	}
 	if n.own() {
 		out = append(out, single(n))
 	}
@@ -149,6 +159,12 @@ func (n *branch) leaves(out []folded) []folded {
 		out = k.leaves(out)
 	}
 	return out
+}
+
+// closed is a directory that stands for all below it.
+func (n *branch) closed() folded {
+	n.sum.path, n.sum.below = n.path+"/", n.kids
+	return n.sum
 }
 
 // own reports whether the path needs a line beside those below it: a directory
@@ -198,8 +214,7 @@ func (n *branch) lines(bunch bool) []folded {
 		case len(k.kids) == 0:
 			out = append(out, single(k))
 		case k.shut:
-			k.sum.path, k.sum.below = k.path+"/", k.kids
-			out = append(out, k.sum)
+			out = append(out, k.closed())
 		default:
 			if k.own() {
 				out = append(out, single(k))

@@ -84,3 +84,14 @@ func TestFoldAddsUp(t *testing.T) {
 		}
 	})
 }
+
+// What programs fill is one line, however little of it changed; what people write in a
+// directory with such a name is not.
+func TestFoldKeepsPackagesAndBuildOutputShut(t *testing.T) {
+	t.Parallel()
+	got := cli.Fold(deleted("dist/a.js", "dist/lib/b.js", "node_modules/a/index.js", "node_modules/b/index.js", "src/a.ts"))
+	want := []cli.Line{{"dist/", 2, 0, false}, {"node_modules/", 2, 0, false}, {"src/a.ts", 1, 0, true}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatal(diff)
+	}
+}

@@ -32,6 +32,7 @@ type spot struct {
 	joins   []int             // lanes that end here: what grew from this row
 	opens   []int             // lanes that begin here: what was taken in
 	through [mostLanes]stroke // what passes by
+	joint   [mostLanes]stroke // what ends or begins here
 	below   [mostLanes]stroke // what goes on to the next row
 }
 
@@ -287,9 +288,11 @@ func (g *graph) drawWhole(out []spot, x *strand) {
 	}
 	if x.parent != nil {
 		out[x.target].joins = append(out[x.target].joins, x.lane)
+		out[x.target].joint[x.lane] = g.strokeOf(x)
 	}
 	if x.into >= 0 {
 		out[x.into].opens = append(out[x.into].opens, x.lane)
+		out[x.into].joint[x.lane] = solid
 	}
 }
 

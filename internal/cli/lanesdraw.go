@@ -52,21 +52,31 @@ func (l look) graphRow(s spot, node string, lanes int) string {
 		case k == s.lane:
 			b.WriteString(node)
 		case at[k] != "":
-			b.WriteString(at[k])
+			b.WriteString(l.stroke(s.joint[k], at[k]))
 		case between && s.through[k] != nothing:
 			b.WriteString(c.cross)
 		case between:
-			b.WriteString(c.across)
+			b.WriteString(l.stroke(s.reach(k, right), c.across))
 		default:
 			b.WriteString(l.stroke(s.through[k], l.g.Bar))
 		}
 		if k >= s.lane && k < right {
-			b.WriteString(c.across)
+			b.WriteString(l.stroke(s.reach(k, right), c.across))
 		} else {
 			b.WriteString(" ")
 		}
 	}
 	return b.String()
+}
+
+// reach is the stroke from a lane to the right: dim when all that it leads to was left.
+func (s spot) reach(lane, right int) stroke {
+	for k := lane + 1; k <= right; k++ {
+		if s.joint[k] == solid {
+			return solid
+		}
+	}
+	return leftLine
 }
 
 // graphBelow draws what lies between a row and the next one. A sign stands in the lane of

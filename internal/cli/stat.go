@@ -6,23 +6,30 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/screen"
+	"github.com/retake-dev/retake/internal/theme"
 )
 
 // renderEnds names the two moments, and what is known to work there.
 func renderEnds(l look, d retake.Comparison, known [2][]retake.Answer) string {
+	places := 0
+	for _, c := range []*retake.Checkpoint{d.From, d.To} {
+		if c != nil {
+			places = max(places, len(numeral(c.Number)))
+		}
+	}
 	end := func(word string, c *retake.Checkpoint, none string, answers []retake.Answer) string {
 		label := l.dim(screen.Pad(word, 6))
 		if c == nil {
 			return label + none + "\n"
 		}
 		text, _ := l.titled(*c, l.goals)
-		lead := fmt.Sprintf("%d  %s  ", c.Number, l.clock(c.Time))
+		num, lead := screen.PadLeft(numeral(c.Number), places), "  "+l.clock(c.Time)+"  "
 		marks := ""
 		if ms := gravest(l.badges(answers)); len(ms) > 0 {
 			marks = strings.TrimRight(l.verifyCell(ms, min(badgesWidth(ms), 20), plainText), " ")
 		}
-		text = l.g.Cut(text, max(l.width-6-screen.Width(lead)-2-l.shownWidth(marks), 20))
-		line := label + l.bold(fmt.Sprint(c.Number)) + strings.TrimPrefix(lead, fmt.Sprint(c.Number)) + text
+		text = l.g.Cut(text, max(l.width-6-places-screen.Width(lead)-2-l.shownWidth(marks), 20))
+		line := label + l.bold(num) + lead + text
 		if marks != "" {
 			line = l.ends(line, marks, l.shownWidth(line), l.shownWidth(marks))
 		}
@@ -49,7 +56,7 @@ func renderStat(l look, gs []group, counts map[string]lineCount) string {
 func renderStatNoted(l look, gs []group, counts map[string]lineCount, notes *statNotes) string {
 	var most int64 = 1
 	for path, n := range counts {
-		if !notes.lock(path) {
+		if !notes.lock(path) && theme.Of(path).Theme() == retake.ThemeSource {
 			most = max(most, n.plus+n.minus)
 		}
 	}
@@ -64,11 +71,22 @@ func renderStatNoted(l look, gs []group, counts map[string]lineCount, notes *sta
 			continue
 		}
 		fmt.Fprintf(&b, "\n%s  %s\n", l.groupWord(g.what, groupWords[g.what]), g.count())
+		notes.begin(g.lines)
+		middle := l.alike(shownPaths(g.lines), width)
 		for _, line := range notes.order(g.lines, counts) {
-			b.WriteString(statLine(l, g.what, line, counts, most, width, notes.of(g.what, line)))
+			path := screen.Pad(l.pathCut(screen.Escape(line.path), width, middle), width)
+			b.WriteString(statLine(l, g.what, line, counts, most, path, notes.of(g.what, line)))
 		}
 	}
 	return b.String()
+}
+
+func shownPaths(lines []folded) []string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = screen.Escape(line.path)
+	}
+	return out
 }
 
 // statWidth is the column of paths: as wide as the longest, and no wider than
@@ -83,7 +101,7 @@ func (l look) statWidth(gs []group, least, rest int) int {
 	return min(longest, max(least, l.width-2*statCount-rest-6))
 }
 
-func statLine(l look, what retake.Difference, line folded, counts map[string]lineCount, most int64, width int, note string) string {
+func statLine(l look, what retake.Difference, line folded, counts map[string]lineCount, most int64, path, note string) string {
 	plus, minus, rest := "", "", ""
 	n, counted := lineCount{}, false
 	if line.change != nil {
@@ -106,8 +124,7 @@ func statLine(l look, what retake.Difference, line folded, counts map[string]lin
 	if told := l.statRest(what, line, counted, note); told != "" {
 		rest = told
 	}
-	text := "  " + screen.Pad(l.tail(screen.Escape(line.path), width), width) +
-		l.green(screen.PadLeft(plus, statCount)) + l.red(screen.PadLeft(minus, statCount)) + "   " + rest
+	text := "  " + path + l.green(screen.PadLeft(plus, statCount)) + l.red(screen.PadLeft(minus, statCount)) + "   " + rest
 	return strings.TrimRight(text, " ") + "\n"
 }
 
@@ -145,8 +162,9 @@ func (l look) tail(path string, width int) string {
 }
 
 // bar is green and red by the lines of one file; each side that is not empty
-// has at least one column.
+// has at least one column. What is no source may have more lines than the most of it.
 func (l look) bar(n lineCount, most int64) string {
+	most = max(most, n.plus+n.minus)
 	part := func(v int64) int {
 		if v == 0 {
 			return 0

@@ -124,6 +124,9 @@ func TestStatusTellsWhatIsNot(t *testing.T) {
 	has(false, `  ! good        no good yet`, `  ✘ newest      ✘ test ✔ lint`)
 	has(true, `  !  good        no good yet`, `  NO newest      NO test ok lint`)
 	st.Answers = nil // nobody asked
+	if got := cli.RenderStatus(cli.NewLook(80, now, false, true), standing()); !strings.Contains(got, "  \x1b[32m✔\x1b[0m good        22") {
+		t.Errorf("got\n%s", got)
+	}
 	if got := cli.RenderStatus(cli.NewLook(80, now, false, false), st); strings.Contains(got, "good") {
 		t.Errorf("got\n%s", got)
 	}

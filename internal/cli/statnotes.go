@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/screen"
+	"github.com/retake-dev/retake/internal/theme"
 )
 
 // statNotes are what a story knows of paths, for a list of changes.
@@ -15,7 +16,7 @@ type statNotes struct {
 	look
 	story retake.Story
 	notes map[string]string
-	told  bool // how many packages came
+	homes map[string]int // directories of packages in a list, by their manager
 }
 
 // notesOf reads a story; without one there is nothing to note.
@@ -117,7 +118,11 @@ func (n *statNotes) of(what retake.Difference, line folded) string {
 	if note := n.notes[line.path]; note != "" {
 		return note
 	}
-	it, theme := n.item(line.path)
+	it, about := n.item(line.path)
+	if line.change == nil && made(line.path) {
+		about = theme.Of(line.path).Theme()
+		it = cmp.Or(it, &retake.Item{})
+	}
 	switch {
 	case it == nil:
 		return ""
@@ -125,13 +130,13 @@ func (n *statNotes) of(what retake.Difference, line folded) string {
 		return lockFile + ", not in the sum"
 	case line.change != nil:
 		return ""
+	case about == retake.ThemePackages:
+		return n.packages(what, line.path)
+	case about == retake.ThemeBuild:
+		return "build output"
 	case it.Note != "" && strings.HasPrefix(line.path, it.Path):
 		return n.words(it.Note)
-	case theme == retake.ThemePackages:
-		return n.packages(what)
-	case theme == retake.ThemeBuild:
-		return "build output"
-	case theme == retake.ThemeMoving:
+	case about == retake.ThemeMoving:
 		return "always moving"
 	}
 	return ""
@@ -154,22 +159,30 @@ func (n *statNotes) order(lines []folded, counts map[string]lineCount) []folded 
 	return out
 }
 
-// packages counts those that came or went, once: beside the first line of their files.
-func (n *statNotes) packages(what retake.Difference) string {
-	var facts []retake.Fact
-	for _, f := range n.story.Facts {
-		if themeOf(f) == retake.ThemePackages && f.What == what {
-			facts = append(facts, f)
+// begin looks at a list before its lines are told.
+func (n *statNotes) begin(lines []folded) {
+	if n == nil {
+		return
+	}
+	n.homes = map[string]int{}
+	for _, line := range lines {
+		if line.change == nil && theme.Of(line.path).Theme() == retake.ThemePackages {
+			n.homes[theme.Manager(line.path)]++
 		}
 	}
-	if len(facts) == 0 || n.told {
+}
+
+// packages counts those that came or went in a directory. With two directories of one
+// manager nobody knows whose they are.
+func (n *statNotes) packages(what retake.Difference, path string) string {
+	manager, count := theme.Manager(path), int64(0)
+	for _, f := range n.story.Facts {
+		if themeOf(f) == retake.ThemePackages && f.What == what && f.Group == manager {
+			count++
+		}
+	}
+	if count == 0 || n.homes[manager] != 1 {
 		return "packages"
 	}
-	n.told = true
-	var parts []string
-	for _, run := range packageRuns(facts) {
-		parts = append(parts, number(int64(len(run)), n.words(run[0].Group)+" package", n.words(run[0].Group)+" packages"))
-	}
-	slices.Sort(parts)
-	return strings.Join(parts, ", ")
+	return number(count, manager+" package", manager+" packages")
 }

@@ -8,32 +8,37 @@ import (
 	"github.com/retake-dev/retake/internal/screen"
 )
 
-// storyBrief is a story in one line for each theme, with a count for the rest.
+// briefLines is how many lines a theme has.
+const briefLines = 3
+
+// briefLine is one file, or directory, of a brief.
+type briefLine struct {
+	path  string
+	files int64
+	item  *retake.Item
+	facts []retake.Fact
+}
+
+// storyBrief is a story in few lines for each theme, with a count for the rest. A line has
+// the facts of its own file and of no other.
 func storyBrief(l look, st retake.Story) string {
 	if len(st.Groups) == 0 && len(st.Facts) == 0 {
 		return "  no file changed\n"
 	}
 	count, path := 3, 0
-	for _, g := range st.Groups {
+	lines := make([][]briefLine, len(st.Groups))
+	for i, g := range st.Groups {
 		count = max(count, len(screen.Count(g.Files)))
-		if len(g.Items) > 0 {
-			path = max(path, screen.Width(screen.Escape(g.Items[0].Path)))
+		lines[i] = briefOf(st, g)
+		for _, x := range lines[i][:min(len(lines[i]), briefLines)] {
+			path = max(path, screen.Width(screen.Escape(x.path)))
 		}
 	}
 	path = min(path, max(l.width-2-9-2-count-2-30, 16))
 	var b strings.Builder
-	for _, g := range st.Groups {
-		line := "  " + l.bold(screen.Pad(string(g.Theme), 9)) + screen.PadLeft(screen.Count(g.Files), count) + "  "
-		rest := g.Files
-		if len(g.Items) > 0 {
-			line += screen.Pad(l.g.Cut(screen.Escape(g.Items[0].Path), path), path) + "  "
-			rest -= g.Items[0].Files
-		}
-		line += briefDetail(l, st, g, l.width-l.shownWidth(line)-16)
-		if rest > 0 && len(g.Items) > 0 {
-			line += "  " + l.dim("and "+screen.Count(rest)+" more")
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	for i, g := range st.Groups {
+		lead := "  " + l.bold(screen.Pad(string(g.Theme), 9)) + screen.PadLeft(screen.Count(g.Files), count)
+		b.WriteString(briefGroup(l, lead, g.Files, lines[i], path))
 	}
 	for _, f := range st.Flags {
 		fmt.Fprintf(&b, "  %s  %s\n", l.magenta(screen.Escape(f.Kind)), l.dim(l.g.Cut(screen.Escape(f.Why), max(l.width-14, 20))))
@@ -41,37 +46,108 @@ func storyBrief(l look, st retake.Story) string {
 	return b.String()
 }
 
+// briefGroup draws a theme behind its lead.
+func briefGroup(l look, lead string, rest int64, lines []briefLine, path int) string {
+	if len(lines) == 0 {
+		return lead + "\n"
+	}
+	var b strings.Builder
+	shown := lines[:min(len(lines), briefLines)]
+	paths := make([]string, len(shown))
+	for i, x := range shown {
+		paths[i] = screen.Escape(x.path)
+	}
+	middle := l.alike(paths, path)
+	for i, x := range shown {
+		rest -= x.files
+		line := lead + "  " + l.pathCut(paths[i], path, middle)
+		room := l.width - l.shownWidth(lead) - path - 4 - 16
+		if detail := briefDetail(l, x, room); detail != "" {
+			line += strings.Repeat(" ", max(l.shownWidth(lead)+2+path-l.shownWidth(line), 0)) + "  " + detail
+		}
+		if i == len(shown)-1 && rest > 0 {
+			line += "  " + l.dim("and "+screen.Count(rest)+" more")
+		}
+		b.WriteString(line + "\n")
+		lead = strings.Repeat(" ", l.shownWidth(lead))
+	}
+	return b.String()
+}
+
+// briefOf are the lines of a theme: files with facts before those without. Packages and
+// the machine are told as a whole, because their facts are of no single file.
+func briefOf(st retake.Story, g retake.Group) []briefLine {
+	var out []briefLine
+	at := map[string]int{}
+	for _, f := range st.Facts {
+		if themeOf(f) != g.Theme || !belongs(st, g.Theme, f.Path) {
+			continue
+		}
+		key, line := f.Path, briefLine{path: f.Path, files: 1}
+		if g.Theme == retake.ThemePackages || g.Theme == retake.ThemeMachine {
+			key, line = "", briefLine{}
+			if len(g.Items) > 0 {
+				line = briefLine{path: g.Items[0].Path, files: g.Items[0].Files}
+			}
+		}
+		i, ok := at[key]
+		if !ok {
+			i, at[key] = len(out), len(out)
+			out = append(out, line)
+		}
+		out[i].facts = append(out[i].facts, f)
+	}
+	for i, it := range g.Items {
+		line := briefLine{path: it.Path, files: it.Files, item: &g.Items[i]}
+		for _, x := range out {
+			switch {
+			case x.path == it.Path:
+				line.files = 0
+			case x.item == nil && strings.HasSuffix(it.Path, "/") && strings.HasPrefix(x.path, it.Path):
+				line.files -= x.files
+			}
+		}
+		if line.files > 0 {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// belongs reports whether no other theme tells of a path: what was deleted is told there.
+func belongs(st retake.Story, theme retake.Theme, path string) bool {
+	for _, g := range st.Groups {
+		for _, it := range g.Items {
+			if it.Path == path {
+				return g.Theme == theme || theme == retake.ThemePackages || theme == retake.ThemeMachine
+			}
+		}
+	}
+	return true
+}
+
 // briefFacts is how many facts one line tells.
 const briefFacts = 2
 
-// briefDetail is what the changes of a theme mean, or their lines.
-func briefDetail(l look, st retake.Story, g retake.Group, room int) string {
-	var facts []string
-	for _, f := range st.Facts {
-		if themeOf(f) == g.Theme {
+// briefDetail is what the changes of a file mean, or its lines.
+func briefDetail(l look, x briefLine, room int) string {
+	if len(x.facts) > 0 {
+		var facts []string
+		for _, f := range x.facts[:min(briefFacts, len(x.facts))] {
 			facts = append(facts, factBrief(l, f))
 		}
-	}
-	if len(facts) > 0 {
-		text := strings.Join(facts[:min(briefFacts, len(facts))], ", ")
-		if more := len(facts) - briefFacts; more > 0 {
+		text := strings.Join(facts, ", ")
+		if more := len(x.facts) - briefFacts; more > 0 {
 			text += fmt.Sprintf(", %s more", screen.Count(int64(more)))
 		}
 		return l.g.Cut(text, max(room, 16))
 	}
-	if len(g.Items) == 0 {
+	if x.item == nil {
 		return ""
 	}
-	it := g.Items[0]
-	text := ""
-	if it.Plus > 0 {
-		text = l.green("+" + screen.Count(it.Plus))
-	}
-	if it.Minus > 0 {
-		text = strings.TrimLeft(text+" "+l.red(l.g.Minus+screen.Count(it.Minus)), " ")
-	}
-	if it.Note != "" {
-		text = strings.TrimLeft(text+"  "+l.dim(screen.Escape(it.Note)), " ")
+	text := l.linesOf(lineCount{plus: x.item.Plus, minus: x.item.Minus})
+	if x.item.Note != "" {
+		text = strings.TrimLeft(text+"  "+l.dim(screen.Escape(x.item.Note)), " ")
 	}
 	return text
 }

@@ -44,7 +44,7 @@ func (b *book) packages(g retake.Group, told map[string]bool) {
 	for i, run := range runs {
 		text := b.packageText(run)
 		if i == len(runs)-1 && g.Files > 0 && !b.only {
-			text += b.sep() + files(g.Files)
+			text += " " + strings.ReplaceAll(strings.TrimSpace(b.sep())+" "+files(g.Files), " ", glue)
 		}
 		eco := b.words(run[0].Group)
 		b.hang(b.signed(run[0].What, len(run)), eco+"  ", text, plainText)

@@ -229,7 +229,10 @@ func shownCount(n int64) string {
 }
 
 // itemColumns are the widths of a list of paths.
-type itemColumns struct{ path, plus, minus int }
+type itemColumns struct {
+	path, plus, minus int
+	middle            bool // paths are cut in the middle: their ends are the same
+}
 
 func (b *book) itemColumns(list []retake.Item) itemColumns {
 	c := itemColumns{path: storyPath, plus: 5, minus: 3}
@@ -239,6 +242,11 @@ func (b *book) itemColumns(list []retake.Item) itemColumns {
 		c.minus = max(c.minus, len(screen.Count(it.Minus))+1)
 	}
 	c.path = min(c.path, max(storyPath, b.width-storyIndent-c.plus-1-c.minus-3-storyRemark))
+	paths := make([]string, len(list))
+	for i, it := range list {
+		paths[i] = b.itemPath(it)
+	}
+	c.middle = b.alike(paths, c.path)
 	return c
 }
 
@@ -258,7 +266,7 @@ func (b *book) item(it retake.Item, c itemColumns, of int) string {
 		path = b.itemName(it.Path)
 		remarks = append(remarks, b.dim("was "+b.itemName(it.From)))
 	}
-	path = screen.Pad(b.tail(path, c.path), c.path)
+	path = screen.Pad(b.pathCut(path, c.path, c.middle), c.path)
 	remarks = append(remarks, b.remarks(it, of)...)
 	text := strings.Join(remarks, b.dim(", "))
 	if it.Plus == 0 && it.Minus == 0 {

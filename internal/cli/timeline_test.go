@@ -37,7 +37,7 @@ func TestTimelineTellsAMorning80(t *testing.T) {
 		`│ →    e1  10:36  git push origin auth-sessions                       stays done`,
 		`│ ○    15  10:34  “update the login docs”             ✘ test       6`,
 		`│ │               mismatch  says docs, changed settings and .env −COOKIE_SECRET`,
-		`│ │               deleted 2 in docs/ · .env −COOKIE_SECRET`,
+		`│ │               deleted 2 in docs/`,
 		`○─╯    14  10:27  working version, app healthy        ✔ test       3  auth.ts`,
 		`○      13  10:18  after “install the session store”   ✘ test   1,204`,
 		`│                 deleted 412 in dist/ · npm +12 packages · .env +SESSION_KEY`,
@@ -68,8 +68,7 @@ func TestTimelineTellsAMorning200(t *testing.T) {
 		`│ →    e2  10:44  claude  mail to qa@shopfront.test                                         stays done             api.mailer.test`,
 		`│ ○    16  10:41  both    “tidy the imports”                                     contested  –                  14  11 in src/ +40 −12 · .nvmrc +1 −1 · also at work: codex 0f3a`,
 		`│ →    e1  10:36  claude  git push origin auth-sessions                                     stays done             origin`,
-		`│ ○    15  10:34  claude  “update the login docs”                                mismatch   ✘ test              6  deleted 2 in docs/ · .env −COOKIE_SECRET`,
-		`│ │                       mismatch  says docs, changed settings and .env −COOKIE_SECRET`,
+		`│ ○    15  10:34  claude  “update the login docs”                                mismatch   ✘ test              6  deleted 2 in docs/ · says docs, changed settings and .env −COOKIE_SECRET`,
 		`○─╯    14  10:27  you     working version, app healthy                                      ✔ test ✔ lint       3  src/auth.ts +41 −12 · 2 more`,
 		`○      13  10:18  claude  after “install the session store”                                 ✘ test ✔ lint   1,204  deleted 412 in dist/ · npm +12 packages · .env +SESSION_KEY`,
 		"◇      12  10:14  claude  before `rm -rf dist node_modules`                      risky      –                   –  deletes dist and node_modules",
@@ -104,7 +103,7 @@ func TestTimelineTellsAMorningInASCII(t *testing.T) {
 		`| >    e1  10:36  git push origin auth-sessions                       stays done`,
 		`| o    15  10:34  "update the login docs"             NO test      6`,
 		`| |               mismatch  says docs, changed settings and .env -COOKIE_SECRET`,
-		`| |               deleted 2 in docs/ - .env -COOKIE_SECRET`,
+		`| |               deleted 2 in docs/`,
 		`o-/    14  10:27  working version, app healthy        ok test      3  auth.ts`,
 		`o      13  10:18  after "install the session store"   NO test  1,204`,
 		`|                 deleted 412 in dist/ - npm +12 packages - .env +SESSION_KEY`,
@@ -126,7 +125,7 @@ func TestTimelineColors(t *testing.T) {
 			t.Fatalf("got\n%s\nwant\n%s", got, want)
 		}
 		for what, want := range map[string]string{
-			"a good moment is green":      "\x1b[32m○\x1b[0m─╯    14",
+			"a good moment is green":      "\x1b[32m○\x1b[0m\x1b[2m─\x1b[0m\x1b[2m╯\x1b[0m    14",
 			"one that fails is not":       "\n○      13",
 			"its sign is red":             "\x1b[31m✘\x1b[0m test",
 			"a lie is magenta":            "\x1b[35mmismatch\x1b[0m",
@@ -315,9 +314,9 @@ func TestHeavyMomentsHaveRoom(t *testing.T) {
 	v.Timeline = s.v.Timeline
 	same(t, strings.Join(lines(v)[1:], "\n")+"\n",
 		`○    1  09:01  m1                                                 40`,
-		`               mismatch  says docs, changed config.json and .env −COOKIE`,
-		`                         +SESSION_KEY and a good deal more of the settings than…`,
-		`               deleted 30 in public/avatars/ · .env −COOKIE +SESSION_KEY`,
+		`               mismatch  says docs, changed config.json and`,
+		`                         .env −COOKIE +SESSION_KEY and a good deal more of the …`,
+		`               deleted 30 in public/avatars/`,
 		`               config.json session.sameSite lax → strict · src/app.ts +3 −1`,
 	)
 }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/retake-dev/retake"
@@ -12,86 +14,169 @@ import (
 // below the title for what has no room there.
 func (l look) told(c columns, r row) (story string, second []string) {
 	if !c.wide {
-		return "", l.secondLines(l.width-c.graph-c.indent(), r, r.heavy)
+		var points []retake.Point
+		if r.heavy {
+			points = l.unnamed(r, 0)
+		}
+		return "", l.secondLines(l.width-c.graph-c.indent(), r.flags, points)
 	}
-	own, reason := r.leadOf(true), ""
-	if len(r.flags) == 1 {
-		reason = r.flags[0].why
-	}
-	full := c.story // for the points
+	own, full := r.leadOf(true), c.story // full is the room for the points
 	if own != "" {
 		full -= screen.Width(own) + screen.Width(l.sep())
 	}
-	room := full
-	if reason != "" && len(r.points) > 0 {
+	if story, ok := l.oneLine(r, full); ok {
+		return l.facts(l.dim(own), story), nil
+	}
+	all := screen.Width(l.joined(r.points, len(r.points)))
+	shown, rest := r.points, []retake.Point(nil)
+	if r.heavy && full < all {
+		n := l.fitting(r.points, full)
+		shown, rest = r.points[:n], l.unnamed(r, n)
+	}
+	flags := slices.Clone(r.flags)
+	if len(flags) > 0 {
+		flags[0].word = "" // it has a column
+	}
+	second = l.secondLines(c.title+2+c.flag+2+c.verify+c.files+2+c.story, flags, rest)
+	return l.facts(l.dim(own), l.points(shown, full, r.left)), second
+}
+
+// oneLine is what changed and the reason of a flag in one column, if that has the room: all
+// that matters, or one point and a count.
+func (l look) oneLine(r row, room int) (string, bool) {
+	reason, points := "", r.points
+	if len(r.flags) == 1 {
+		reason, points = r.flags[0].why, l.unnamed(r, 0)
+	}
+	if reason != "" && len(points) > 0 {
 		room -= screen.Width(l.sep())
 	}
 	room -= screen.Width(reason)
-	all := screen.Width(l.joined(r.points, len(r.points)))
-	least := min(all, screen.Width(l.joined(r.points, 1)))
+	all := screen.Width(l.joined(points, len(points)))
+	least := min(all, screen.Width(l.joined(points, 1)))
 	if len(r.flags) > 1 || room < least || r.heavy && room < all {
-		second = l.secondLines(c.title+2+c.flag+2+c.verify+c.files+2+c.story, r, r.heavy && full < all)
-		room, reason = full, ""
+		return "", false
 	}
-	return l.facts(l.dim(own), l.points(r.points, room, r.left), l.dim(reason)), second
+	return l.facts(l.points(points, room, r.left), l.dim(reason)), true
 }
 
-// secondLines are the flags, each with its reason, and what matters of the points: behind
-// the last flag when all of it fits there.
-func (l look) secondLines(width int, r row, heavy bool) []string {
-	var out []string
-	for _, f := range r.flags {
-		out = append(out, l.flagLines(f, width)...)
+// fitting is how many points fit in whole, and one at least.
+func (l look) fitting(ps []retake.Point, width int) int {
+	n := len(ps)
+	for n > 1 && screen.Width(l.joined(ps[:n], n)) > width {
+		n--
 	}
-	if !heavy {
+	return n
+}
+
+// secondLines are the flags, each with its reason, and points: behind the last flag when
+// all of them fit there.
+func (l look) secondLines(width int, flags []flag, points []retake.Point) []string {
+	var out []string
+	for _, f := range flags {
+		if f.word != "" || f.why != "" {
+			out = append(out, l.flagLines(f, width)...)
+		}
+	}
+	if len(points) == 0 {
 		return out
 	}
 	if len(out) > 0 {
 		last := &out[len(out)-1]
-		if l.shownWidth(*last)+screen.Width(l.sep())+screen.Width(l.joined(r.points, len(r.points))) <= width {
-			*last += l.dim(l.sep()) + l.points(r.points, width, true)
+		if l.shownWidth(*last)+screen.Width(l.sep())+screen.Width(l.joined(points, len(points))) <= width {
+			*last += l.dim(l.sep()) + l.points(points, width, true)
 			return out
 		}
 	}
-	return append(out, l.pointLines(r.points, width)...)
+	return append(out, l.pointLines(points, width)...)
+}
+
+// unnamed are the points from one on that no reason of a flag names already. What was
+// deleted is always told.
+func (l look) unnamed(r row, from int) []retake.Point {
+	return slices.DeleteFunc(slices.Clone(r.points[from:]), func(p retake.Point) bool {
+		return p.Theme != retake.ThemeDeleted && slices.ContainsFunc(r.flags, func(f flag) bool { return names(f.why, l.words(p.Text)) })
+	})
+}
+
+// names reports whether a reason names a point, as whole words: ".env −KEY", "config.json".
+func names(why, point string) bool {
+	if point == "" {
+		return false
+	}
+	bare := strings.NewReplacer(",", " ", ";", " ")
+	words := func(s string) string { return " " + strings.Join(strings.Fields(bare.Replace(s)), " ") + " " }
+	return strings.Contains(words(why), words(point))
 }
 
 // flagLines are a flag and its reason, in two lines at most.
 func (l look) flagLines(f flag, width int) []string {
-	room := max(width-screen.Width(f.word)-2, 10)
-	if screen.Width(f.why) <= room {
-		return []string{f.color(f.word) + "  " + l.dim(f.why)}
+	lead, room := "", width
+	if f.word != "" {
+		lead, room = f.color(f.word)+"  ", max(width-screen.Width(f.word)-2, 10)
 	}
-	first := wrap(f.why, room)[0]
-	rest := strings.TrimSpace(strings.TrimPrefix(strings.Join(strings.Fields(f.why), " "), first))
-	out := []string{f.color(f.word) + "  " + l.dim(l.g.Cut(first, room))}
+	if screen.Width(f.why) <= room {
+		return []string{lead + l.dim(f.why)}
+	}
+	why := glued(f.why)
+	first := wrap(why, room)[0]
+	rest := strings.TrimSpace(strings.TrimPrefix(why, first))
+	first, rest = strings.ReplaceAll(first, glue, " "), strings.ReplaceAll(rest, glue, " ")
+	out := []string{lead + l.dim(l.g.Cut(first, room))}
 	if rest != "" {
-		out = append(out, strings.Repeat(" ", screen.Width(f.word)+2)+l.dim(l.g.Cut(rest, room)))
+		out = append(out, strings.Repeat(" ", l.shownWidth(lead))+l.dim(l.g.Cut(rest, room)))
 	}
 	return out
+}
+
+// glued holds a file and the keys behind it on one line: ".env −KEY +OTHER".
+func glued(why string) string {
+	var b strings.Builder
+	for i, w := range strings.Fields(why) {
+		key := len(w) > 1 && (strings.HasPrefix(w, "−") || w[0] == '+' || w[0] == '-')
+		switch {
+		case i > 0 && key:
+			b.WriteString(glue)
+		case i > 0:
+			b.WriteString(" ")
+		}
+		b.WriteString(w)
+	}
+	return b.String()
 }
 
 // pointLines are points in one line, or in two when the first has no room for all that
 // matters.
 func (l look) pointLines(ps []retake.Point, width int) []string {
-	shown := len(ps)
-	for shown > 1 && screen.Width(l.joined(ps[:shown], shown)) > width {
-		shown--
-	}
+	shown := l.fitting(ps, width)
 	if !weighty(ps[shown:], "") {
 		return []string{l.points(ps, width, true)}
 	}
 	return []string{l.points(ps[:shown], width, true), l.points(ps[shown:], width, true)}
 }
 
-// joined are the first points in one line, with a sign when there are more.
+// restOf counts the points that are not shown; the last may itself be a count of more.
+func restOf(ps []retake.Point) int64 {
+	n := int64(len(ps))
+	if n == 0 {
+		return 0
+	}
+	if count, ok := strings.CutSuffix(ps[n-1].Text, " more"); ok {
+		if more, err := strconv.ParseInt(strings.ReplaceAll(count, ",", ""), 10, 64); err == nil {
+			n += more - 1
+		}
+	}
+	return n
+}
+
+// joined are the first points in one line, with a count when there are more.
 func (l look) joined(ps []retake.Point, n int) string {
 	var texts []string
 	for _, p := range ps[:min(n, len(ps))] {
 		texts = append(texts, l.pointText(p))
 	}
-	if n < len(ps) {
-		texts = append(texts, l.g.More)
+	if more := restOf(ps[min(n, len(ps)):]); more > 0 {
+		texts = append(texts, screen.Count(more)+" more")
 	}
 	return strings.Join(texts, l.sep())
 }
@@ -105,7 +190,11 @@ func (l look) points(ps []retake.Point, width int, shade bool) string {
 	for shown > 1 && screen.Width(l.joined(ps, shown)) > width {
 		shown--
 	}
-	text := l.g.Cut(l.joined(ps, shown), width)
+	text := l.joined(ps, shown)
+	if over := screen.Width(text) - width; over > 0 {
+		first := l.pointText(ps[0]) // the count behind it stays
+		text = l.g.Cut(l.g.Cut(first, max(screen.Width(first)-over, 1))+strings.TrimPrefix(text, first), width)
+	}
 	paint := plainText
 	if shade {
 		paint = l.dim
