@@ -73,9 +73,7 @@ func Solo(ctx context.Context, c config.Config, s *config.Settings, o Options) (
 		Policy: s.Policy, Floor: s.Floor, Budget: s.Budget, Within: s.Within, Wait: waitForWriter, Sole: o.Sole,
 	}
 	parts.Standing, parts.VerifyLimit, parts.Drill, parts.Env = s.Standing, s.VerifyLimit, s.Drills, c.VerifyEnv()
-	if parts.Readers, err = readers(c.Self, filepath.Join(data, "reader.key")); err != nil {
-		return nil, errors.Join(err, cat.Close())
-	}
+	parts.Readers = readers(c.Self, filepath.Join(data, "reader.key"))
 	if o.Sole {
 		parts.Tracker = tracker(s, o.Track)
 		parts.Probe = &probe.Options{Root: "/", Home: c.Home}

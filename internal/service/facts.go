@@ -133,7 +133,7 @@ func (r *reading) read(ctx context.Context) error {
 	if r.s.readers == nil {
 		return errNoChild
 	}
-	got, err := r.s.readers.Read(ctx, asks)
+	got, err := r.ask(ctx, asks)
 	if err != nil {
 		return err
 	}
@@ -147,6 +147,33 @@ func (r *reading) read(ctx context.Context) error {
 	}
 	_ = r.s.p.Catalog.PutReadings(ctx, fresh) // else they are read again
 	return nil
+}
+
+// Bounds of what one story keeps in memory while it is told.
+const (
+	portion    = 200
+	mostTraits = 200_000
+)
+
+// ask lets the child read, in portions, until there is more than a story can tell.
+func (r *reading) ask(ctx context.Context, asks []xray.Ask) ([]xray.Reading, error) {
+	got := make([]xray.Reading, 0, len(asks))
+	traits := 0
+	for len(got) < len(asks) {
+		if traits > mostTraits {
+			got = append(got, xray.Reading{Why: "there is too much of it"})
+			continue
+		}
+		some, err := r.s.readers.Read(ctx, asks[len(got):min(len(got)+portion, len(asks))])
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range some {
+			traits += len(one.Traits)
+		}
+		got = append(got, some...)
+	}
+	return got, nil
 }
 
 // remembered are the readings of files that were read before. Without them they are read

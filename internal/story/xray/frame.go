@@ -14,7 +14,7 @@ import (
 
 const (
 	maxChunk  = 256 * kilo
-	maxAnswer = 32 * mega
+	maxAnswer = 16 * mega
 )
 
 // gone is sent instead of a chunk when the rest of a file will not come.

@@ -20,6 +20,9 @@ const maxMemory = 600 * mega
 // its time is that of many; the parent watches the time of each.
 var Cage = proc.Cage{Memory: 1 << 30, CPU: 60 * time.Second, Files: 16}
 
+// maxTraits is what one file may tell. Lists of what real machines hold have a tenth of it.
+const maxTraits = 20_000
+
 // errHungry ends a child.
 var errHungry = errors.New("took too much memory")
 
@@ -139,6 +142,9 @@ func read(name string, in input) (reading Reading) {
 	}
 	if traits == nil {
 		traits = []retake.Trait{}
+	}
+	if len(traits) > maxTraits {
+		return Reading{Why: string(overfull)}
 	}
 	return Reading{Traits: traits}
 }

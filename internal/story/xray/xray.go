@@ -54,6 +54,7 @@ const (
 	unknown   why = "there is no such reader"
 	tooDeep   why = "nested too deep"
 	noTime    why = "there was no time left"
+	overfull  why = "more than 20,000 entries"
 )
 
 func tooLarge(size int64) why { return why("too large (" + screen.Count((size+mega-1)/mega) + " MB)") }
