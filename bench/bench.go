@@ -51,6 +51,7 @@ var scenarios = []scenario{
 	{"i", "Going back", (*bench).back},
 	{"j", "Forks", (*bench).forks},
 	{"k", "The hook of an agent", (*bench).hook},
+	{"l", "Stories", (*bench).stories},
 }
 
 // together are the letters that run in one pass over the same workspaces.

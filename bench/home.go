@@ -125,7 +125,7 @@ func (h *home) opened(ctx context.Context) func([]string) error {
 		if err != nil {
 			return err
 		}
-		conf.Data, conf.File = filepath.Join(h.dir, "data"), filepath.Join(h.dir, "config.json")
+		conf.Data, conf.File, conf.Self = filepath.Join(h.dir, "data"), filepath.Join(h.dir, "config.json"), h.b.retake
 		settings, err := config.Load(conf.File)
 		if err != nil {
 			return err

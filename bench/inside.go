@@ -26,12 +26,13 @@ import (
 // task is what the program asks a child of itself to do: its memory must not become
 // ours, and a new process must be new.
 type task struct {
-	Do          string `json:"do"` // line, open
+	Do          string `json:"do"` // line, open, tell
 	Dir         string `json:"dir"`
 	Files       int    `json:"files"`
 	Seed        uint64 `json:"seed"`
 	Checkpoints int    `json:"checkpoints"`
 	Edits       int    `json:"edits"`
+	Retake      string `json:"retake"` // our program, of which readers are started
 }
 
 // sample is what the child that takes the long line tells: every so many
@@ -60,6 +61,8 @@ func inside(ctx context.Context, text string) error {
 	switch t.Do {
 	case "line":
 		return lineInside(ctx, t)
+	case "tell":
+		return tellInside(ctx, t)
 	case "open":
 		return openInside(ctx, t.Dir)
 	default:
@@ -91,6 +94,7 @@ func lineInside(ctx context.Context, t task) error {
 	if c.conf, err = config.Read(); err != nil {
 		return err
 	}
+	c.conf.Self = t.Retake // this program is none that reads
 	settings, err := config.Load(c.conf.File)
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ func (b *bench) line(ctx context.Context) error {
 	b.fact("%d checkpoints of %d files, each after %d edits in shared directories and a simulated minute; the service of the daemon in one process, called without a socket, with its own maintenance. Every %d: the median of these saves, the store, and how long a new process takes to open it.",
 		b.size.checkpoints, b.size.lineFiles, b.size.edits, sampleEvery)
 	h := b.newHome(f.home, f.ws)
-	task, err := json.Marshal(task{Do: "line", Dir: f.ws, Files: b.size.lineFiles, Seed: b.size.seed, Checkpoints: b.size.checkpoints, Edits: b.size.edits})
+	task, err := json.Marshal(task{Do: "line", Dir: f.ws, Files: b.size.lineFiles, Seed: b.size.seed, Checkpoints: b.size.checkpoints, Edits: b.size.edits, Retake: b.retake})
 	if err != nil {
 		return fmt.Errorf("encode task: %w", err)
 	}

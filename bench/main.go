@@ -43,7 +43,7 @@ type sizes struct {
 	checkpoints, lineFiles, tar int
 	firsts, rounds, edits       int
 	installs, backs, statuses   int
-	forkFiles                   int
+	forkFiles, told             int
 	seed                        uint64
 	idle, reading               time.Duration
 }
@@ -65,6 +65,7 @@ func parse() flags {
 	flag.IntVar(&s.rounds, "rounds", 11, "rounds of saves")
 	flag.IntVar(&s.installs, "installs", 5, "rounds of installs, with and without the tracker each")
 	flag.IntVar(&s.forkFiles, "fork-files", 100_000, "files of the project that is forked")
+	flag.IntVar(&s.told, "told", 10_000, "moments with stories behind the first screen")
 	flag.IntVar(&s.backs, "backs", 11, "rounds of going back, with and without edits since the last moment each")
 	flag.IntVar(&s.statuses, "statuses", 5, "rounds of git status and of reading in a fork and beside it")
 	flag.Uint64Var(&s.seed, "seed", 1, "seed of the workspaces")
@@ -90,7 +91,7 @@ func shrink(s *sizes) {
 	s.files, s.big, s.flat, s.large = 10_000, 20_000, 10_000, 16<<20
 	s.checkpoints, s.lineFiles, s.tar = 300, 1_000, 3_000
 	s.firsts, s.rounds, s.installs = 1, 5, 5
-	s.backs, s.statuses, s.forkFiles = 2, 3, 5_000
+	s.backs, s.statuses, s.forkFiles, s.told = 2, 3, 5_000, 500
 	given := map[string]bool{}
 	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	if !given["idle"] {

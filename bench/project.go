@@ -26,6 +26,7 @@ const (
 	roundsHeld   = 9_000
 	roundsFork   = 10_000
 	roundsHook   = 11_000 // and the thousand after it
+	roundsStory  = 13_000 // and the four thousands after it
 	sinceThen    = 50_000 // beside the round of the edits that it follows
 	otherWay     = 100_000
 )

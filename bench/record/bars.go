@@ -74,6 +74,10 @@ var bars = []bar{
 	{letter: "k", what: "the hook at a prompt after ten files, shared directories, 95 of 100", own: ref{HookShared, Process}, limit: 60, unit: Millis, quick: 240, tail: true},
 	{letter: "k", what: "the hook at a prompt after ten files, random places, 95 of 100", own: ref{HookRandom, Process}, limit: 60, unit: Millis, quick: 240, tail: true},
 	{letter: "k", what: "the hook in a directory that was never protected", own: ref{HookForeign, Process}, limit: 12, unit: Millis, quick: 36},
+	{letter: "l", what: "until ten changed files are told, shared directories", own: ref{StoryShared, Retake}, limit: 10, unit: Millis, quick: 60},
+	{letter: "l", what: "until ten changed files are told, random places", own: ref{StoryRandom, Retake}, limit: 10, unit: Millis, quick: 60},
+	{letter: "l", what: "until an install of 1,200 files is told", own: ref{StoryInstall, Retake}, limit: 300, unit: Millis, quick: 900},
+	{letter: "l", what: "retake, the first screen, whole process", own: ref{StoryScreen, Process}, limit: 100, unit: Millis, quick: 300},
 }
 
 // exact is a limit of nothing at all, also in a quick run.

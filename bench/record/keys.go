@@ -107,6 +107,17 @@ const (
 	HookForeign Key = "hook.foreign"
 	HookStart   Key = "hook.start"
 
+	StoryShared      Key = "story.shared"
+	StoryRandom      Key = "story.random"
+	StoryRested      Key = "story.rested"
+	StoryCall        Key = "story.call"
+	StoryAgain       Key = "story.again"
+	StoryInstall     Key = "story.install"
+	StoryInstallSave Key = "story.install.save"
+	StoryIdle        Key = "story.idle"
+	StoryBusy        Key = "story.busy"
+	StoryScreen      Key = "story.screen"
+
 	Flat       Key = "flat"
 	LargeFirst Key = "large.first"
 	Large      Key = "large"

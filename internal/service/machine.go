@@ -45,33 +45,31 @@ type machineState struct {
 }
 
 // probe looks at the machine for the newest moment of a workspace, and keeps what
-// changed with it.
-func (s *Service) probe(ctx context.Context, cp retake.Checkpoint) {
+// changed with it. It answers whether something did.
+func (s *Service) probe(ctx context.Context, cp retake.Checkpoint) bool {
 	if s.p.Probe == nil || !s.p.Sole {
-		return
+		return false
 	}
 	s.machine.mu.Lock()
 	defer s.machine.mu.Unlock()
-	if now := s.p.Clock.Now(); now.Sub(s.machine.at) < probeStep {
-		return
-	} else if newest, err := s.p.Catalog.Latest(ctx, cp.Workspace, 0); err != nil || newest.ID != cp.ID {
-		return
-	} else {
-		s.machine.at = now
+	now := s.p.Clock.Now()
+	if newest, err := s.p.Catalog.Latest(ctx, cp.Workspace, 0); now.Sub(s.machine.at) < probeStep || err != nil || newest.ID != cp.ID {
+		return false
 	}
+	s.machine.at = now
 	seen := machineState{V: 1, Number: cp.Number, Places: s.lookAround(ctx, cp.Workspace)}
 	if seen.Places == nil {
-		return // there was no time for all of it, and a part would tell of things that went
+		return false // there was no time for all of it, and a part would tell of things that went
 	}
-	was, known := s.lastMachine(cp.Workspace)
-	if known {
-		if facts := machineFacts(was.Places, seen.Places); len(facts) > 0 {
-			if s.keepMachine(ctx, cp, facts) != nil {
-				return // the next look tells it
-			}
-		}
+	var facts []retake.Fact
+	if was, known := s.lastMachine(cp.Workspace); known {
+		facts = machineFacts(was.Places, seen.Places)
+	}
+	if len(facts) > 0 && s.annotate(ctx, cp, machineFile, facts) != nil {
+		return false // the next look tells it
 	}
 	_ = s.writeSmall(machineName(cp.Workspace), seen) // else the next look tells it again
+	return len(facts) > 0
 }
 
 // lookAround reads the places of the machine that changed since the last look.
@@ -141,11 +139,6 @@ func machineFacts(was, is map[string][]retake.Trait) []retake.Fact {
 		return out
 	}
 	return xray.Facts(sided(was), sided(is))
-}
-
-// keepMachine puts the facts into the state of the checkpoint.
-func (s *Service) keepMachine(ctx context.Context, cp retake.Checkpoint, facts []retake.Fact) error {
-	return s.annotate(ctx, cp, machineFile, facts)
 }
 
 // annotate keeps a small document with a checkpoint.

@@ -78,8 +78,10 @@ func (t *teller) work(ctx context.Context, deep bool) {
 // one notes one story. A panic over what a workspace holds ends that story alone.
 func (t *teller) one(ctx context.Context, cp retake.Checkpoint, deep bool) {
 	defer func() { _ = recover() }()
-	t.s.probe(ctx, cp)
 	_ = t.s.note(ctx, cp, deep) // it is told when somebody looks
+	if t.s.probe(ctx, cp) {
+		_ = t.s.note(ctx, cp, deep) // the machine is told late, and never delays the rest
+	}
 }
 
 // rest tells what a short life leaves time for.

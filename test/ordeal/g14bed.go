@@ -22,7 +22,11 @@ import (
 // twins are two workspaces with the same files and the same times. An agent works in
 // the first one only.
 type twins struct {
+	run      *run
 	dir      string
+	self     string // the program that reads files for their meaning; empty: none
+	home     string // of the user
+	set      *config.Settings
 	data     string
 	svc      *service.Service
 	ids      [2]retake.WorkspaceID
@@ -44,12 +48,12 @@ func troubled(r *run, f contextFault, reps int, sloppily func(*twins, retake.Sig
 		return nil, err
 	}
 	defer p.end()
-	t = &twins{dir: p.dir, data: filepath.Join(p.dir, "data"), fault: f, sloppily: sloppily, own: map[retake.SignalKind][]time.Duration{}}
+	t = &twins{run: r, dir: p.dir, home: "/nobody", data: filepath.Join(p.dir, "data"), fault: f, sloppily: sloppily, own: map[retake.SignalKind][]time.Duration{}}
 	ctx := context.Background()
 	if err := t.plant(ctx); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, t.svc.Close()) }()
+	defer func() { err = errors.Join(err, t.close(), nobodyLeft()) }()
 	for range reps {
 		if err := t.rep(ctx); err != nil {
 			return t, err
@@ -58,7 +62,7 @@ func troubled(r *run, f contextFault, reps int, sloppily func(*twins, retake.Sig
 	return t, nil
 }
 
-func (t *twins) open(ctx context.Context) (err error) {
+func (t *twins) open(ctx context.Context) error {
 	set, err := config.Load(filepath.Join(t.dir, "config.json"))
 	if err != nil {
 		return err
@@ -66,8 +70,43 @@ func (t *twins) open(ctx context.Context) (err error) {
 	if err := set.Set("tracker", "scan"); err != nil {
 		return err
 	}
-	t.svc, err = assemble.Solo(ctx, config.Config{Data: t.data, Home: "/nobody", Boot: "this run"}, set, assemble.Options{Derivation: derivation, Sole: true})
-	return err
+	t.set = set
+	return inTime("open", func() error {
+		s, err := assemble.Solo(ctx, config.Config{Data: t.data, Home: t.home, Boot: "this run", Self: t.self}, set, assemble.Options{Derivation: derivation, Sole: true})
+		if err == nil {
+			t.svc = s
+		}
+		return err
+	})
+}
+
+// close closes what is open.
+func (t *twins) close() error {
+	s := t.svc
+	if t.svc = nil; s == nil {
+		return nil
+	}
+	return inTime("close", s.Close)
+}
+
+// inTime does something that must not hang.
+func inTime(what string, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(patience):
+		return fmt.Errorf("%s takes longer than %s", what, patience)
+	}
+}
+
+// nobodyLeft wants every process gone that context needed.
+func nobodyLeft() error {
+	if await(func() bool { return len(below(os.Getpid())) == 0 }) {
+		return nil
+	}
+	return fmt.Errorf("%d processes are left", len(below(os.Getpid())))
 }
 
 func (t *twins) root(i int) string { return filepath.Join(t.dir, []string{"mine", "twin"}[i], "shop") }
@@ -127,7 +166,7 @@ func (t *twins) rep(ctx context.Context) error {
 		return err
 	}
 	if t.fault.anew {
-		if err := t.svc.Close(); err != nil {
+		if err := t.close(); err != nil {
 			return err
 		}
 	}
