@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"time"
 )
 
 // Piped is a process of ours that sees nothing of ours but two pipes: no variable, and no
@@ -22,6 +23,9 @@ type Piped struct {
 	end  error
 }
 
+// pipedDelay is how long what a process left behind may keep its streams open.
+const pipedDelay = time.Second
+
 // StartPiped starts the program at an absolute path. The context bounds the start alone.
 func StartPiped(ctx context.Context, path string, args ...string) (*Piped, error) {
 	if err := ctx.Err(); err != nil {
@@ -31,6 +35,7 @@ func StartPiped(ctx context.Context, path string, args ...string) (*Piped, error
 	p.cmd.Env = []string{"GOTRACEBACK=none"}
 	p.cmd.Dir = filepath.Dir(path)
 	p.cmd.Stderr = p.last
+	p.cmd.WaitDelay = pipedDelay
 	var err error
 	if p.in, err = p.cmd.StdinPipe(); err == nil {
 		p.out, err = p.cmd.StdoutPipe()
