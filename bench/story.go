@@ -17,6 +17,7 @@ const (
 	installPackages = 80
 	installFiles    = 1200
 	storyWait       = 30 * time.Second
+	storyPoll       = 2 * time.Millisecond   // between two looks for one: each of them is work for the daemon too
 	storyCalm       = 500 * time.Millisecond // after a story: the store is tended by then
 	storyRest       = 11 * time.Second       // a reader that nobody needs has ended by then
 	storyRests      = 3
@@ -63,7 +64,7 @@ func (k *storied) prepare(ctx context.Context) error {
 	if err := b.describe(k.f.ws); err != nil {
 		return err
 	}
-	b.fact("A story is told when the list of moments has its gist: from the answer of the save until an answer that holds it, asked for without a pause over the socket.")
+	b.fact("A story is told when the list of moments has its gist: from the answer of the save until an answer that holds it, asked for every %s over the socket.", storyPoll)
 	if _, err := k.f.capture(ctx); err != nil {
 		return err
 	}
@@ -101,6 +102,9 @@ func (k *storied) told(ctx context.Context, id retake.CheckpointID) (retake.Gist
 		}
 		if time.Since(start) > storyWait {
 			return retake.Gist{}, 0, fmt.Errorf("wait for a story: none after %s", storyWait)
+		}
+		if err := pause(ctx, storyPoll); err != nil {
+			return retake.Gist{}, 0, err
 		}
 	}
 }

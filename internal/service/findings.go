@@ -78,7 +78,7 @@ func (s *Service) gists(ctx context.Context, ws retake.WorkspaceID, cps []retake
 	}
 	for _, cp := range cps {
 		if g, ok := known[cp.ID]; !ok || g.V < story.Version {
-			s.teller.add(cp)
+			s.teller.want(cp)
 		}
 	}
 	return known, nil

@@ -18,6 +18,7 @@ type teller struct {
 	mu    sync.Mutex
 	queue []retake.Checkpoint
 	busy  bool
+	now   retake.CheckpointID // the one that is being told
 }
 
 // soonAfter is how long a service that lives for one command may take for stories.
@@ -39,6 +40,16 @@ func (t *teller) add(cps ...retake.Checkpoint) {
 	}
 }
 
+// want is add for who looks at rows: what is being told needs not be told again.
+func (t *teller) want(cp retake.Checkpoint) {
+	t.mu.Lock()
+	told := cp.ID == t.now
+	t.mu.Unlock()
+	if !told {
+		t.add(cp)
+	}
+}
+
 // mostTold bounds what waits: the rest is told when somebody looks at it.
 const mostTold = 1024
 
@@ -54,12 +65,13 @@ func (t *teller) waits(id retake.CheckpointID) bool {
 func (t *teller) next() (retake.Checkpoint, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.now = ""
 	if len(t.queue) == 0 {
 		t.busy = false
 		return retake.Checkpoint{}, false
 	}
 	cp := t.queue[0]
-	t.queue = t.queue[1:]
+	t.queue, t.now = t.queue[1:], cp.ID
 	return cp, true
 }
 

@@ -37,6 +37,8 @@ func (h hostileFile) make() ([]byte, error) {
 const (
 	cageDeep = 100_000 // levels
 	mb       = 1 << 20
+
+	quickCage = 4 // one of so many in the quick tier
 )
 
 // hostileFiles are all that were thought of, and then valid ones that were spoiled at
@@ -50,7 +52,16 @@ func hostileFiles(r *run) []hostileFile {
 			}
 		}
 	}
-	return append(all, mutants(r, max(10, r.figure(60, 2000)-len(all)))...)
+	if r.tier != "c" { // a few of each kind
+		few := all[:0]
+		for i, h := range all {
+			if i%quickCage == 0 {
+				few = append(few, h)
+			}
+		}
+		all = few
+	}
+	return append(all, mutants(r, max(4, r.figure(20, 2000)-len(all)))...)
 }
 
 // text1 is a case of one text.

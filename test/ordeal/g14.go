@@ -30,7 +30,7 @@ func contextIsBestEffort(r *run) []verdict {
 	reps := r.figure(5, 9)
 	slowest := map[string]string{}
 	worst := 0.0
-	for _, p := range contextProviders {
+	for _, p := range providers(r) {
 		for _, f := range p.faults {
 			v.Tried++
 			t, err := troubled(r, f, reps, nil)
@@ -47,7 +47,7 @@ func contextIsBestEffort(r *run) []verdict {
 			}
 		}
 	}
-	v.Detail["providers"], v.Detail["moments_each"], v.Detail["slowest"] = len(contextProviders), 2*reps, slowest
+	v.Detail["providers"], v.Detail["moments_each"], v.Detail["slowest"] = len(providers(r)), 2*reps, slowest
 	v.Caught = wrongOrder(r, &v)
 	v.Seconds = time.Since(start).Seconds()
 	return []verdict{v}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -23,10 +24,26 @@ func init() {
 	}
 }
 
+// laterProviders are found out when the moment is long there, so that one fault of each is
+// enough for the quick tier.
+var laterProviders []contextProvider
+
+// providers are those of the tier.
+func providers(r *run) []contextProvider {
+	all := slices.Clone(contextProviders)
+	for _, p := range laterProviders {
+		if r.tier != "c" {
+			p.faults = p.faults[:1]
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
 // Context that is found out after a moment: what its files mean, what a command says of
 // it, what the machine around it looks like.
 func init() {
-	contextProviders = append(contextProviders,
+	laterProviders = append(laterProviders,
 		contextProvider{"readers", readerFaults()},
 		contextProvider{"the key of readers", []contextFault{
 			{name: "of another length", anew: true, arrange: keyIs(func(p string) error { return os.WriteFile(p, []byte("short"), 0o600) })},

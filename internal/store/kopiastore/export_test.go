@@ -30,3 +30,6 @@ func (s *Store) Place(ctx context.Context, id retake.ObjectID) (name string, off
 	}
 	return string(i.PackBlobID) + suffix, int64(i.PackOffset) + int64(i.PackedLength)/2, nil
 }
+
+// Retire makes the next session begin on a new view.
+func (s *Store) Retire(ctx context.Context) error { return s.retire(ctx) }

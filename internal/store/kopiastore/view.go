@@ -88,7 +88,7 @@ func (s *Store) newSession(ctx context.Context) (*session, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.sessionOn(ctx, vw, 0, func(ctx context.Context) error { return s.giveBack(ctx, vw) })
+		return s.sessionOn(ctx, vw, 0, func(ctx context.Context) error { return s.leave(ctx, vw) })
 	}
 	return s.ownSession(ctx)
 }
@@ -114,6 +114,19 @@ func (s *Store) borrow(ctx context.Context) (*view, error) {
 	}
 	s.view.users++
 	return s.view, nil
+}
+
+// leave ends a session that may have written. When its view was retired meanwhile, a view
+// that somebody read from the disk since may not hold what it wrote: then that one is
+// retired too, before the line is given back.
+func (s *Store) leave(ctx context.Context, vw *view) error {
+	s.mu.Lock()
+	var err error
+	if vw.retired && s.view != nil && s.view != vw {
+		err = s.retireLocked(ctx)
+	}
+	s.mu.Unlock()
+	return errors.Join(err, s.giveBack(ctx, vw))
 }
 
 func (s *Store) giveBack(ctx context.Context, vw *view) error {
