@@ -32,7 +32,7 @@ func cases() map[string]string {
 		"key «" + join("sk-", "proj-", mixed40) + "»,":                                         "openai key",
 		"«" + join("sk", "-", mixed40) + "»":                                                   "openai key",
 		"«" + join("AI", "za", mixed40[:35]) + "»":                                             "google key",
-		"//packages.example/:_x=«" + join("np", "m_", mixed40[:36]) + "»":                    "npm token",
+		"//packages.example/:_x=«" + join("np", "m_", mixed40[:36]) + "»":                      "npm token",
 		"«" + join("py", "pi-AgEI", mixed40, mixed40) + "»":                                    "pypi token",
 		"«" + join("S", "G.", mixed40[:22], ".", mixed40, "abc") + "»":                         "sendgrid key",
 		"sid «" + join("S", "K", lower32) + "»":                                                "twilio key",

@@ -3,7 +3,6 @@ package replay
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,11 +25,12 @@ var tools = map[string][]string{
 	"root":    {},
 }
 
-// registries are where downloads come from, by the same words.
-var registries = map[string]string{
-	"apt": "packages.example:80",
-	"npm": "packages.example:443",
-	"go":  "packages.example:443",
+// asks are small downloads that tell, by the same words, whether there is somewhere to
+// download from.
+var asks = map[string][]string{
+	"apt": {"apt-get", "-qq", "download", "hostname"},
+	"npm": {"npm", "view", "is-number@7.0.0", "version"},
+	"go":  {"go", "mod", "download", "github.com/google/uuid@v1.6.0"},
 }
 
 // standard directories hold the programs of a usual system; others are added only for
@@ -51,24 +51,27 @@ func (r Run) Missing() string {
 		if n == "root" && os.Getuid() != 0 {
 			return "only root can"
 		}
-		if at := registries[n]; at != "" && !reachable(at) {
-			return fmt.Sprintf("%s does not answer", at)
+		if asks[n] != nil && !answers(n) {
+			return fmt.Sprintf("%s has nowhere to download from", n)
 		}
 	}
 	return ""
 }
 
-var dialed sync.Map // address to func() bool: each is asked once
+var asked sync.Map // word to func() bool: each is asked once
 
-func reachable(address string) bool {
-	ask, _ := dialed.LoadOrStore(address, sync.OnceValue(func() bool {
-		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-		defer cancel()
-		c, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+func answers(word string) bool {
+	ask, _ := asked.LoadOrStore(word, sync.OnceValue(func() bool {
+		dir, err := os.MkdirTemp("", "retake-ask-")
 		if err != nil {
 			return false
 		}
-		return c.Close() == nil
+		defer os.RemoveAll(dir) //nolint:errcheck // scratch
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		c := exec.CommandContext(ctx, asks[word][0], asks[word][1:]...)
+		c.Dir = dir
+		return c.Run() == nil
 	}))
 	return ask.(func() bool)()
 }
