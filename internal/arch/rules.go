@@ -6,7 +6,7 @@ const module = "github.com/retake-dev/retake"
 // below it; it may import what stands lower, never what stands higher.
 var floors = [][]string{
 	{""}, // the vocabulary
-	{"client", "internal/tree", "internal/ignore", "internal/fsx", "internal/secret", "internal/proc", "internal/clock", "internal/screen", "internal/track", "internal/merge", "internal/mount", "internal/risk", "internal/talk", "internal/agents", "internal/mark", "internal/spool", "internal/theme", "internal/bisect", "internal/probe"},
+	{"client", "internal/tree", "internal/ignore", "internal/fsx", "internal/secret", "internal/proc", "internal/clock", "internal/screen", "internal/track", "internal/merge", "internal/mount", "internal/risk", "internal/talk", "internal/agents", "internal/mark", "internal/spool", "internal/theme", "internal/pattern", "internal/bisect", "internal/probe"},
 	{"internal/store", catalogRoom},
 	{"internal/capture", "internal/restore", "internal/story", "internal/verify", "internal/retain", "internal/session", "internal/fork"},
 	{"internal/service"},

@@ -1,24 +1,24 @@
 package story
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pattern"
 )
 
 var (
 	green    = `(?:all )?(?:now |still |again )?(?:pass|passes|passed|passing|are passing|is passing|are green|is green|green|succeed|succeeds|succeeded|are all passing|are all green)\b`
-	testsOK  = regexp.MustCompile(`(?:^|\b([\w'-]+) )(?:test suite|suite|tests?|specs|tests and lint) ` + green)
-	allOK    = regexp.MustCompile(`\ball green(?: now| again| locally)?[.! ]*$|\beverything (?:is |now )*(?:passes|passing|green)(?: now| again)?[.! ]*$|\ball (?:ci |the |of the )?checks (?:now |still )?(?:pass|passed|passing|are passing|are green|succeed)\b`)
-	buildOK  = regexp.MustCompile(`\bbuilds? (?:now |still )?(?:passes|pass|passed|succeeds|succeeded|is green|is passing|is clean|green)\b|\bcompiles (?:cleanly|without errors)\b`)
-	lintOK   = regexp.MustCompile(`\b(?:lint|linter|linting|eslint) (?:now |still )?(?:passes|passed|passing|is clean|clean|is green|green)\b`)
-	markOK   = regexp.MustCompile(`[✔✅✓]\s*(?:all |the )?(?:(tests?|test suite|suite|specs)|(builds?)|(lint)|(all green|everything green|checks))(?: (?:pass\w*|green|ok|succeed\w*))?[.! ]*(?:$|[✔✅✓])`)
-	partly   = regexp.MustCompile(`^ (?:for|in|of|on|under|within|against) \D`)
-	doubtful = regexp.MustCompile(`\b(?:if|when|once|until|unless|should|would|could|must|may|might|make|makes|making|ensure|ensures|get|gets|let|want|wants|need|needs|whether|verify|check that|before|except|not|never|cannot|most|almost|some|expect|expected|hopefully|think|believe|assume|probably|likely|previously|earlier|will|todo|please|sure|confirm)\b|\w+n't\b|\?`)
-	zero     = regexp.MustCompile(`\b(?:0|no|zero|without|none) (?:tests? )?(?:fail\w*|errors?)\b`)
-	failing  = regexp.MustCompile(`\b(?:fails|failed|failing|fail|failures?|do not pass|does not pass|not passing|red|broken)\b|\b(?:don't|doesn't) pass\b`)
-	repaired = regexp.MustCompile(`\b(?:fix\w*|resolv\w*|no longer|was|were|had|previous\w*|before|used to|repair\w*|address\w*|the failing)\b`)
+	testsOK  = pattern.Late(`(?:^|\b([\w'-]+) )(?:test suite|suite|tests?|specs|tests and lint) ` + green)
+	allOK    = pattern.Late(`\ball green(?: now| again| locally)?[.! ]*$|\beverything (?:is |now )*(?:passes|passing|green)(?: now| again)?[.! ]*$|\ball (?:ci |the |of the )?checks (?:now |still )?(?:pass|passed|passing|are passing|are green|succeed)\b`)
+	buildOK  = pattern.Late(`\bbuilds? (?:now |still )?(?:passes|pass|passed|succeeds|succeeded|is green|is passing|is clean|green)\b|\bcompiles (?:cleanly|without errors)\b`)
+	lintOK   = pattern.Late(`\b(?:lint|linter|linting|eslint) (?:now |still )?(?:passes|passed|passing|is clean|clean|is green|green)\b`)
+	markOK   = pattern.Late(`[✔✅✓]\s*(?:all |the )?(?:(tests?|test suite|suite|specs)|(builds?)|(lint)|(all green|everything green|checks))(?: (?:pass\w*|green|ok|succeed\w*))?[.! ]*(?:$|[✔✅✓])`)
+	partly   = pattern.Late(`^ (?:for|in|of|on|under|within|against) \D`)
+	doubtful = pattern.Late(`\b(?:if|when|once|until|unless|should|would|could|must|may|might|make|makes|making|ensure|ensures|get|gets|let|want|wants|need|needs|whether|verify|check that|before|except|not|never|cannot|most|almost|some|expect|expected|hopefully|think|believe|assume|probably|likely|previously|earlier|will|todo|please|sure|confirm)\b|\w+n't\b|\?`)
+	zero     = pattern.Late(`\b(?:0|no|zero|without|none) (?:tests? )?(?:fail\w*|errors?)\b`)
+	failing  = pattern.Late(`\b(?:fails|failed|failing|fail|failures?|do not pass|does not pass|not passing|red|broken)\b|\b(?:don't|doesn't) pass\b`)
+	repaired = pattern.Late(`\b(?:fix\w*|resolv\w*|no longer|was|were|had|previous\w*|before|used to|repair\w*|address\w*|the failing)\b`)
 )
 
 // generic are the words before "tests" that leave it all of them.
@@ -54,7 +54,7 @@ func passes(q *inquiry) string {
 			continue
 		}
 		for _, sentence := range s.sentences {
-			for _, part := range cutAt(zero.ReplaceAllString(sentence, ""), ",;") {
+			for _, part := range cutAt(zero().ReplaceAllString(sentence, ""), ",;") {
 				if v, what := claimed(part); what != "" && failed[v] != "" {
 					return "says " + what + ", " + failed[v] + " failed"
 				}
@@ -82,16 +82,16 @@ func about(name string) verified {
 
 // claimed is what a part of a sentence says is green, and the words for it.
 func claimed(part string) (verified, string) {
-	if doubtful.MatchString(part) {
+	if doubtful().MatchString(part) {
 		return 0, ""
 	}
 	if strings.Trim(part, " ✔✅✓.!") == "" {
 		return anything, "✔"
 	}
-	if allOK.MatchString(part) {
+	if allOK().MatchString(part) {
 		return anything, "all is green"
 	}
-	if m := markOK.FindStringSubmatch(part); m != nil {
+	if m := markOK().FindStringSubmatch(part); m != nil {
 		switch {
 		case m[1] != "":
 			return tests, "tests pass"
@@ -105,10 +105,10 @@ func claimed(part string) (verified, string) {
 	if allTests(part) {
 		return tests, "tests pass"
 	}
-	if buildOK.MatchString(part) {
+	if buildOK().MatchString(part) {
 		return builds, "the build passes"
 	}
-	if lintOK.MatchString(part) {
+	if lintOK().MatchString(part) {
 		return lints, "lint passes"
 	}
 	return 0, ""
@@ -116,8 +116,8 @@ func claimed(part string) (verified, string) {
 
 // allTests reports whether a part says that tests pass, and not only some of them.
 func allTests(part string) bool {
-	m := testsOK.FindStringSubmatchIndex(part)
-	if m == nil || partly.MatchString(part[m[1]:]) {
+	m := testsOK().FindStringSubmatchIndex(part)
+	if m == nil || partly().MatchString(part[m[1]:]) {
 		return false
 	}
 	if m[2] < 0 {
@@ -130,8 +130,8 @@ func allTests(part string) bool {
 // admitsFailure reports whether the words tell of something that still fails.
 func (s saying) admitsFailure() bool {
 	for _, sentence := range s.sentences {
-		for _, part := range cutAt(zero.ReplaceAllString(sentence, ""), ",;") {
-			if failing.MatchString(part) && !repaired.MatchString(part) {
+		for _, part := range cutAt(zero().ReplaceAllString(sentence, ""), ",;") {
+			if failing().MatchString(part) && !repaired().MatchString(part) {
 				return true
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-dev/retake/internal/pattern"
 	"github.com/retake-dev/retake/internal/theme"
 )
 
@@ -31,8 +32,8 @@ var (
 	textNouns = list("typo typos wording grammar spelling link links mistake mistakes section sections sentence paragraph badge badges screenshot screenshots note notes line lines entry title heading headings chapter page pages paragraphs instructions")
 	afterDocs = list("for about of in on to with only section sections file files folder that which typo typos again please wording links")
 	between   = list("as in from per with to using by according based like for of on into via at see following so because until when where")
-	conv      = regexp.MustCompile(`^docs?(\([^)]*\))?!?: `)
-	commented = regexp.MustCompile(`\b(code|inline|doc) comments?\b|\bcomments? only\b|\bonly (the )?comments?\b|\bcomment typos?\b|\btypos? in (a|the|some|code)? ?comments?\b`)
+	conv      = pattern.Late(`^docs?(\([^)]*\))?!?: `)
+	commented = pattern.Late(`\b(code|inline|doc) comments?\b|\bcomments? only\b|\bonly (the )?comments?\b|\bcomment typos?\b|\btypos? in (a|the|some|code)? ?comments?\b`)
 )
 
 // documents reports whether the words speak of documents alone, and whether those may be
@@ -42,10 +43,10 @@ func (s saying) documents() (what string, inCode bool) {
 		return "", false
 	}
 	inCode = s.speaksOf(aboutCode)
-	if conv.MatchString(s.text) {
+	if conv().MatchString(s.text) {
 		return sayDocs, inCode
 	}
-	if commented.MatchString(s.text) && len(s.clauses) == 1 {
+	if commented().MatchString(s.text) && len(s.clauses) == 1 {
 		return sayComments, true
 	}
 	for _, c := range s.clauses {
@@ -100,22 +101,22 @@ func typoClause(c []string) bool {
 }
 
 var (
-	formatted = regexp.MustCompile(`^(please )?(just |only )?((run|ran|apply|applied) (prettier|gofmt|black|rustfmt|biome|clang-format|the (code )?formatter)|(re)?format(ted)? (the |all |all the )?(code|files?|everything|project|codebase|repo|sources?)|(sort|sorted|tidy|tidied|organi[sz]e|organi[sz]ed) (the )?imports|(fix|fixed) (the )?(formatting|indentation|whitespace)|(formatting|whitespace) only|only formatting)( (on|in|for|of|with|across) .*)?$`)
-	renamed   = regexp.MustCompile(`^(please )?(just |only )?renam(e|ed|es) (the |a )?(\S+ ){1,4}(to|into|→) \S+( everywhere)?$|^(only|just) (a )?renam(e|es|ed)\b[^,]*$|^(pure |only )?renam(e|es) only$`)
-	moved     = regexp.MustCompile(`^(please )?(just |only )?mov(e|ed|es) (the )?\S*[./]\S* (to|into|under) (the )?\S*[./]\S*$`)
+	formatted = pattern.Late(`^(please )?(just |only )?((run|ran|apply|applied) (prettier|gofmt|black|rustfmt|biome|clang-format|the (code )?formatter)|(re)?format(ted)? (the |all |all the )?(code|files?|everything|project|codebase|repo|sources?)|(sort|sorted|tidy|tidied|organi[sz]e|organi[sz]ed) (the )?imports|(fix|fixed) (the )?(formatting|indentation|whitespace)|(formatting|whitespace) only|only formatting)( (on|in|for|of|with|across) .*)?$`)
+	renamed   = pattern.Late(`^(please )?(just |only )?renam(e|ed|es) (the |a )?(\S+ ){1,4}(to|into|→) \S+( everywhere)?$|^(only|just) (a )?renam(e|es|ed)\b[^,]*$|^(pure |only )?renam(e|es) only$`)
+	moved     = pattern.Late(`^(please )?(just |only )?mov(e|ed|es) (the )?\S*[./]\S* (to|into|under) (the )?\S*[./]\S*$`)
 )
 
 // insistence is what agents say of a harmless turn, in any sentence of their last words.
 var insistence = []struct {
 	what string
-	text *regexp.Regexp
+	text func() *regexp.Regexp
 	see  sight
 }{
-	{sayDocs, regexp.MustCompile(`\b(documentation|docs?|readme) (changes )?only\b|\b(only|just|nothing but) (the )?(documentation|docs|readme) (was|were|is|has|have|changed)\b`), sight{settings: true, keys: true, packages: true, tables: true, code: true, beside: true, lost: true}},
-	{sayComments, regexp.MustCompile(`\b(only|just|nothing but) (a few |some |the |code )*comments?\b|\bcomments? only\b`), sight{settings: true, keys: true, packages: true, tables: true, lost: true}},
-	{sayRename, regexp.MustCompile(`\b(only|just|merely) (a )?renam(ed|es|e|ing)\b|\brenames? only\b`), sight{packages: true, keysNet: true, tablesNet: true, lostNet: true, pages: true}},
-	{sayMove, regexp.MustCompile(`\b(only|just|merely) mov(ed|es|e|ing)\b`), sight{packages: true, keysNet: true, tablesNet: true, lostNet: true, pages: true}},
-	{sayFormat, regexp.MustCompile(`\b(only|just|merely) (re)?format(ted|ting)\b|\bformatting only\b`), sight{values: true, keys: true, packages: true, tables: true, lost: true}},
+	{sayDocs, pattern.Late(`\b(documentation|docs?|readme) (changes )?only\b|\b(only|just|nothing but) (the )?(documentation|docs|readme) (was|were|is|has|have|changed)\b`), sight{settings: true, keys: true, packages: true, tables: true, code: true, beside: true, lost: true}},
+	{sayComments, pattern.Late(`\b(only|just|nothing but) (a few |some |the |code )*comments?\b|\bcomments? only\b`), sight{settings: true, keys: true, packages: true, tables: true, lost: true}},
+	{sayRename, pattern.Late(`\b(only|just|merely) (a )?renam(ed|es|e|ing)\b|\brenames? only\b`), sight{packages: true, keysNet: true, tablesNet: true, lostNet: true, pages: true}},
+	{sayMove, pattern.Late(`\b(only|just|merely) mov(ed|es|e|ing)\b`), sight{packages: true, keysNet: true, tablesNet: true, lostNet: true, pages: true}},
+	{sayFormat, pattern.Late(`\b(only|just|merely) (re)?format(ted|ting)\b|\bformatting only\b`), sight{values: true, keys: true, packages: true, tables: true, lost: true}},
 }
 
 // ending are the words that admit a loss beside the one harmless thing: renaming and
@@ -128,7 +129,7 @@ func (s saying) insists() (what string, see sight) {
 		return "", sight{}
 	}
 	for _, i := range insistence {
-		if i.text.MatchString(s.text) {
+		if i.text().MatchString(s.text) {
 			return i.what, i.see
 		}
 	}
@@ -142,13 +143,13 @@ func (s saying) form() string {
 	}
 	text := strings.TrimRight(s.text, ".! ")
 	switch {
-	case formatted.MatchString(text):
+	case formatted().MatchString(text):
 		return sayFormat
 	case len(s.clauses) > 1:
 		return ""
-	case renamed.MatchString(text):
+	case renamed().MatchString(text):
 		return sayRename
-	case moved.MatchString(text):
+	case moved().MatchString(text):
 		return sayMove
 	}
 	return ""
@@ -156,9 +157,9 @@ func (s saying) form() string {
 
 var (
 	thing  = `(?P<x>[\w@.-]*/[\w@./-]*\w/?|[\w@-]+\.[a-z]{1,5}|docs|documentation|readme|tests|test files|config|configuration|settings|dependencies)`
-	onlyTo = regexp.MustCompile(`\b(?:only (?:touched|changed|edited|modified|updated|touches|changes)|(?:only|just) (?:touch|change|edit|modify|update)) (?:the )?(?:file )?` + thing + `(?: files?| directory| folder| file)?(?:$|[.;!?]| please$)`)
-	toOnly = regexp.MustCompile(`\b(?:touch|change|edit|modify|update|touched|changed|edited|modified|updated) only (?:the )?(?:file )?` + thing + `(?: files?| directory| folder| file)?(?:$|[.;!?])`)
-	onlyX  = regexp.MustCompile(`^(?:only|just) (?:the )?` + thing + `(?: files?)?$|^` + strings.Replace(thing, "?P<x>", "?P<y>", 1) + `[ -]only$`)
+	onlyTo = pattern.Late(`\b(?:only (?:touched|changed|edited|modified|updated|touches|changes)|(?:only|just) (?:touch|change|edit|modify|update)) (?:the )?(?:file )?` + thing + `(?: files?| directory| folder| file)?(?:$|[.;!?]| please$)`)
+	toOnly = pattern.Late(`\b(?:touch|change|edit|modify|update|touched|changed|edited|modified|updated) only (?:the )?(?:file )?` + thing + `(?: files?| directory| folder| file)?(?:$|[.;!?])`)
+	onlyX  = pattern.Late(`^(?:only|just) (?:the )?` + thing + `(?: files?)?$|^` + strings.Replace(thing, "?P<x>", "?P<y>", 1) + `[ -]only$`)
 	kindOf = map[string]theme.Class{"docs": theme.Docs, "documentation": theme.Docs, "readme": theme.Docs, "tests": theme.Test, "test files": theme.Test, "config": theme.Settings, "configuration": theme.Settings, "settings": theme.Settings, "dependencies": theme.Manifest}
 	beside = list("also then plus additionally too afterwards besides not unless except")
 )
@@ -169,7 +170,7 @@ func (s saying) only() (what string, w within) {
 	if len(s.words) > longest || s.has(beside) {
 		return "", within{}
 	}
-	for _, re := range []*regexp.Regexp{onlyTo, toOnly, onlyX} {
+	for _, re := range []*regexp.Regexp{onlyTo(), toOnly(), onlyX()} {
 		m := re.FindStringSubmatch(strings.TrimSpace(s.text))
 		if m == nil {
 			continue
@@ -192,8 +193,8 @@ func (s saying) only() (what string, w within) {
 // otherPaths reports whether the text names a path beside x.
 func (s saying) otherPaths(x string) bool {
 	return slices.ContainsFunc(s.words, func(w string) bool {
-		return w != strings.TrimRight(x, "/") && w != x && pathLike.MatchString(w)
+		return w != strings.TrimRight(x, "/") && w != x && pathLike().MatchString(w)
 	})
 }
 
-var pathLike = regexp.MustCompile(`^[\w@.-]*/[\w@./-]+$|^[\w@-]+\.(ts|tsx|js|jsx|go|py|rb|rs|java|md|json|yml|yaml|toml|css|html|php|c|h|cpp|cs|sql|sh|vue|env)$|^\.env`)
+var pathLike = pattern.Late(`^[\w@.-]*/[\w@./-]+$|^[\w@-]+\.(ts|tsx|js|jsx|go|py|rb|rs|java|md|json|yml|yaml|toml|css|html|php|c|h|cpp|cs|sql|sh|vue|env)$|^\.env`)

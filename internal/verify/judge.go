@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pattern"
 	"github.com/retake-dev/retake/internal/proc"
 )
 
@@ -44,13 +45,13 @@ func judge(end proc.Ended, output string) (retake.Verdict, string) {
 
 // How shells and env name what they could not run: before the last colon.
 var (
-	absent = regexp.MustCompile(`(?m)([^\s:'"‘’“”` + "`" + `]+)['"’”]?: (?:command not found|not found|No such file or directory|inaccessible or not found)\s*$`)
-	barred = regexp.MustCompile(`(?m)([^\s:'"‘’“”` + "`" + `]+)['"’”]?: (?:Permission denied|Is a directory|is a directory|cannot execute|Exec format error|cannot execute binary file.*|bad interpreter.*)\s*$`)
+	absent = pattern.Late(`(?m)([^\s:'"‘’“”` + "`" + `]+)['"’”]?: (?:command not found|not found|No such file or directory|inaccessible or not found)\s*$`)
+	barred = pattern.Late(`(?m)([^\s:'"‘’“”` + "`" + `]+)['"’”]?: (?:Permission denied|Is a directory|is a directory|cannot execute|Exec format error|cannot execute binary file.*|bad interpreter.*)\s*$`)
 )
 
-func missing(output string) string { return named("not found", absent, output) }
+func missing(output string) string { return named("not found", absent(), output) }
 
-func refused(output string) string { return named("cannot be run", barred, output) }
+func refused(output string) string { return named("cannot be run", barred(), output) }
 
 // maxNamed is enough to know a program by.
 const maxNamed = 60

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/retake-dev/retake/internal/pattern"
 )
 
 // count is what a runner says of its tests; those that were skipped do not count.
@@ -17,7 +19,7 @@ func (c count) add(o count) count { return count{c.passed + o.passed, c.failed +
 // rspec and TAP. It says nothing when it is not sure: no runner is known, two of them
 // are, or a part of the counts may be lost.
 func Summary(output string) string {
-	text := strings.ReplaceAll(colours.ReplaceAllString(output, ""), "\r", "")
+	text := strings.ReplaceAll(colours().ReplaceAllString(output, ""), "\r", "")
 	found := ""
 	for _, read := range []func(text string, whole bool) string{jest, vitest, pytest, unittest, goTest, cargo, mocha, rspec, tap} {
 		said := read(text, len(output) < keep-margin)
@@ -32,7 +34,7 @@ func Summary(output string) string {
 	return found
 }
 
-var colours = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
+var colours = pattern.Late(`\x1b\[[0-9;?]*[A-Za-z]`)
 
 func (c count) tell(what string) string {
 	switch {
@@ -77,18 +79,18 @@ func digits(s string) int64 {
 }
 
 var (
-	jestLine     = regexp.MustCompile(`(?m)^Tests:[ \t]+.*\b\d+ total\b.*$`)
-	vitestLine   = regexp.MustCompile(`(?m)^[ \t]*Tests[ \t]+.*\b\d+ (?:passed|failed)\b.*\(\d+\)[ \t]*$`)
-	pytestLine   = regexp.MustCompile(`(?m)^=*[ \t]*(?:\d+ (?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?|rerun|subtests passed)(?:, )?)+ in \d[\d.:]*s.*$`)
-	unittestLine = regexp.MustCompile(`(?m)^Ran (\d+) tests? in [\d.]+s\n\n?(OK|FAILED)(.*)$`)
-	goLine       = regexp.MustCompile(`(?m)^(ok  |FAIL)[ \t]+\S+[ \t]+(?:[\d.]+s|\(cached\)|\[build failed\]|\[setup failed\]).*$`)
-	goVerbose    = regexp.MustCompile(`(?m)^--- (PASS|FAIL): \S+ \([\d.]+s\)$`)
-	cargoLine    = regexp.MustCompile(`(?m)^test result: (?:ok|FAILED)\. .*$`)
-	mochaLine    = regexp.MustCompile(`(?m)^[ \t]+\d+ passing(?: \([^)\n]*\))?[ \t]*$(?:\n[ \t]+\d+ pending[ \t]*$)?(?:\n[ \t]+\d+ failing[ \t]*$)?`)
-	rspecLine    = regexp.MustCompile(`(?m)^\d+ examples?, \d+ failures?.*$`)
-	tapCounts    = regexp.MustCompile(`(?m)^(?:#|ℹ) (tests|pass|fail)[ \t]+(\d+)[ \t]*$`)
-	tapPlan      = regexp.MustCompile(`(?m)^1\.\.(\d+)[ \t]*$`)
-	tapPoint     = regexp.MustCompile(`(?m)^(not )?ok \d+\b.*$`)
+	jestLine     = pattern.Late(`(?m)^Tests:[ \t]+.*\b\d+ total\b.*$`)
+	vitestLine   = pattern.Late(`(?m)^[ \t]*Tests[ \t]+.*\b\d+ (?:passed|failed)\b.*\(\d+\)[ \t]*$`)
+	pytestLine   = pattern.Late(`(?m)^=*[ \t]*(?:\d+ (?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?|rerun|subtests passed)(?:, )?)+ in \d[\d.:]*s.*$`)
+	unittestLine = pattern.Late(`(?m)^Ran (\d+) tests? in [\d.]+s\n\n?(OK|FAILED)(.*)$`)
+	goLine       = pattern.Late(`(?m)^(ok  |FAIL)[ \t]+\S+[ \t]+(?:[\d.]+s|\(cached\)|\[build failed\]|\[setup failed\]).*$`)
+	goVerbose    = pattern.Late(`(?m)^--- (PASS|FAIL): \S+ \([\d.]+s\)$`)
+	cargoLine    = pattern.Late(`(?m)^test result: (?:ok|FAILED)\. .*$`)
+	mochaLine    = pattern.Late(`(?m)^[ \t]+\d+ passing(?: \([^)\n]*\))?[ \t]*$(?:\n[ \t]+\d+ pending[ \t]*$)?(?:\n[ \t]+\d+ failing[ \t]*$)?`)
+	rspecLine    = pattern.Late(`(?m)^\d+ examples?, \d+ failures?.*$`)
+	tapCounts    = pattern.Late(`(?m)^(?:#|ℹ) (tests|pass|fail)[ \t]+(\d+)[ \t]*$`)
+	tapPlan      = pattern.Late(`(?m)^1\.\.(\d+)[ \t]*$`)
+	tapPoint     = pattern.Late(`(?m)^(not )?ok \d+\b.*$`)
 )
 
 func passedFailed(line string) count {
@@ -96,22 +98,22 @@ func passedFailed(line string) count {
 }
 
 func jest(text string, whole bool) string {
-	return sum(jestLine.FindAllString(text, -1), whole, passedFailed)
+	return sum(jestLine().FindAllString(text, -1), whole, passedFailed)
 }
 
 func vitest(text string, whole bool) string {
-	return sum(vitestLine.FindAllString(text, -1), whole, passedFailed)
+	return sum(vitestLine().FindAllString(text, -1), whole, passedFailed)
 }
 
 func pytest(text string, whole bool) string {
-	return sum(pytestLine.FindAllString(text, -1), whole, func(l string) count {
+	return sum(pytestLine().FindAllString(text, -1), whole, func(l string) count {
 		return count{number(l, `passed\b`) + number(l, `xfailed\b`), number(l, `failed\b`) + number(l, `errors?\b`)}
 	})
 }
 
 func unittest(text string, whole bool) string {
-	return sum(unittestLine.FindAllString(text, -1), whole, func(l string) count {
-		m := unittestLine.FindStringSubmatch(l)
+	return sum(unittestLine().FindAllString(text, -1), whole, func(l string) count {
+		m := unittestLine().FindStringSubmatch(l)
 		ran := digits(m[1])
 		failed := equals(m[3], "failures") + equals(m[3], "errors")
 		return count{ran - failed - equals(m[3], "skipped"), failed}
@@ -128,7 +130,7 @@ func equals(text, key string) int64 {
 
 // goTest counts tests when all are named, and packages otherwise.
 func goTest(text string, whole bool) string {
-	packages := goLine.FindAllStringSubmatch(text, -1)
+	packages := goLine().FindAllStringSubmatch(text, -1)
 	if len(packages) == 0 || !whole {
 		return ""
 	}
@@ -136,7 +138,7 @@ func goTest(text string, whole bool) string {
 	for _, m := range packages {
 		p = p.add(one(m[1] != "FAIL"))
 	}
-	for _, m := range goVerbose.FindAllStringSubmatch(text, -1) {
+	for _, m := range goVerbose().FindAllStringSubmatch(text, -1) {
 		t = t.add(one(m[1] == "PASS"))
 	}
 	if t.passed > 0 {
@@ -156,7 +158,7 @@ func one(passed bool) count {
 }
 
 func cargo(text string, whole bool) string {
-	lines := cargoLine.FindAllString(text, -1)
+	lines := cargoLine().FindAllString(text, -1)
 	if !whole {
 		return "" // each test program has its own line
 	}
@@ -164,13 +166,13 @@ func cargo(text string, whole bool) string {
 }
 
 func mocha(text string, whole bool) string {
-	return sum(mochaLine.FindAllString(text, -1), whole, func(l string) count {
+	return sum(mochaLine().FindAllString(text, -1), whole, func(l string) count {
 		return count{number(l, `passing\b`), number(l, `failing\b`)}
 	})
 }
 
 func rspec(text string, whole bool) string {
-	return sum(rspecLine.FindAllString(text, -1), whole, func(l string) count {
+	return sum(rspecLine().FindAllString(text, -1), whole, func(l string) count {
 		failed := number(l, `failures?\b`)
 		return count{number(l, `examples?\b`) - failed - number(l, `pending\b`), failed}
 	})
@@ -179,7 +181,7 @@ func rspec(text string, whole bool) string {
 // tap goes by the counts at the end, or by a plan with all of its points.
 func tap(text string, whole bool) string {
 	said := map[string]int64{}
-	for _, m := range tapCounts.FindAllStringSubmatch(text, -1) {
+	for _, m := range tapCounts().FindAllStringSubmatch(text, -1) {
 		if _, again := said[m[1]]; again {
 			return "" // several runs
 		}
@@ -188,7 +190,7 @@ func tap(text string, whole bool) string {
 	if _, ok := said["pass"]; ok {
 		return count{said["pass"], said["fail"]}.tell("")
 	}
-	plan, points := tapPlan.FindAllStringSubmatch(text, -1), tapPoint.FindAllStringSubmatch(text, -1)
+	plan, points := tapPlan().FindAllStringSubmatch(text, -1), tapPoint().FindAllStringSubmatch(text, -1)
 	if len(plan) != 1 || !whole || plan[0][1] != strconv.Itoa(len(points)) {
 		return ""
 	}
