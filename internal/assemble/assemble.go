@@ -72,7 +72,7 @@ func Solo(ctx context.Context, c config.Config, s *config.Settings, o Options) (
 		Signals: places.signals, Sessions: places.sessions, Habits: s.Habits,
 		Policy: s.Policy, Floor: s.Floor, Budget: s.Budget, Within: s.Within, Wait: waitForWriter, Sole: o.Sole,
 	}
-	parts.Standing, parts.VerifyLimit, parts.Drill, parts.Env = s.Standing, s.VerifyLimit, s.Drills, c.VerifyEnv()
+	parts.Standing, parts.VerifyLimit, parts.Drill, parts.Env = s.Standing, s.VerifyLimit, s.Drills, c.VerifyEnv
 	parts.Readers = readers(c.Self, filepath.Join(data, "reader.key"))
 	if o.Sole {
 		parts.Tracker = tracker(s, o.Track)

@@ -154,7 +154,7 @@ func (s *Service) verifyEnv(ws retake.WorkspaceID) []string {
 	if s.readSmall(envName(ws), &e) && len(e.Env) > 0 {
 		return e.Env
 	}
-	return s.p.Env
+	return s.p.Env()
 }
 
 // claim keeps what an agent says of its tests as what it is: a claim.

@@ -59,7 +59,7 @@ type Parts struct {
 	Standing    func(retake.WorkspaceID) []retake.Standing // verifications that the user wants of every moment; nil: none
 	VerifyLimit func(retake.WorkspaceID) time.Duration     // how long one may take
 	Drill       func(retake.WorkspaceID) bool              // good moments are proven restorable now and then
-	Env         []string                                   // what verifications see when nothing was recorded
+	Env         func() []string                            // what verifications see when nothing was recorded
 
 	Sole bool // this service alone writes, for long: it keeps more in memory, and looks after the store between saves
 }
@@ -100,6 +100,9 @@ func New(p Parts) *Service {
 	s.runner = &runner{s: s, runs: map[retake.WorkspaceID]*verifying{}}
 	if s.p.VerifyLimit == nil {
 		s.p.VerifyLimit = func(retake.WorkspaceID) time.Duration { return 0 }
+	}
+	if s.p.Env == nil {
+		s.p.Env = func() []string { return nil }
 	}
 	if s.p.Drill == nil {
 		s.p.Drill = func(retake.WorkspaceID) bool { return false }
