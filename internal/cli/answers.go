@@ -36,7 +36,8 @@ func (l look) sign(v retake.Verdict, claim bool) (sign string, color func(string
 	return sign, color
 }
 
-// gravity orders verdicts, the gravest first.
+// gravity orders verdicts, the gravest first. What could not run says nothing about the
+// files, so it stands behind what does.
 func gravity(a retake.Answer) int {
 	if a.Claim {
 		return 5
@@ -44,14 +45,14 @@ func gravity(a retake.Answer) int {
 	switch a.Verdict {
 	case retake.Failed:
 		return 0
-	case retake.CouldNotRun:
+	case retake.Running:
 		return 1
 	case retake.RanOnOther:
-		return 2
-	case retake.Running:
 		return 3
-	default:
+	case retake.CouldNotRun:
 		return 4
+	default:
+		return 2
 	}
 }
 
