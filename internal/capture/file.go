@@ -132,6 +132,9 @@ func (v *visitor) readLink(ctx context.Context, name, path string, st fsx.Info) 
 	if err != nil {
 		return row{}, false, err
 	}
+	if after.Type != fsx.Symlink { // a row says what was read, never what took its place
+		return row{}, false, fsx.ErrNotRegular
+	}
 	r := rowOf(name, &after)
 	r.entry.Size = int64(len(text))
 	r.entry.Object, _, err = v.put(ctx, name, path, stringReader(text))

@@ -118,7 +118,7 @@ func (w *walker) list(dir fsx.Dir, n *node) ([]string, error) {
 				w.gap(n.path+"/", retake.ReasonMoving, "names changed while they were listed")
 			}
 			slices.Sort(names)
-			return names, nil
+			return slices.Compact(names), nil // one renamed under the listing may come twice
 		}
 	}
 }
