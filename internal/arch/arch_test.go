@@ -113,7 +113,7 @@ func TestPlantedForeignersAreFound(t *testing.T) {
 		"engine": {file("internal/store/a.go", "", `"github.com/kopia/kopia/repo"`),
 			"internal/store/a.go:2: internal/store imports github.com/kopia/kopia/repo: its only doors are internal/store/kopiastore, bench, test"},
 		"sql": {file("internal/service/a.go", "", `"database/sql"`),
-			"internal/service/a.go:2: internal/service imports database/sql: its only doors are internal/catalog/sqlcat, internal/catalog/sqlite, internal/catalog/postgres, internal/server/tenant, internal/story/xray"},
+			"internal/service/a.go:2: internal/service imports database/sql: its only doors are internal/migrate, internal/catalog/sqlcat, internal/catalog/sqlite, internal/catalog/postgres, internal/ledger/sqlledger, internal/server, internal/story/xray, test"},
 		"sqlite": {file("internal/catalog/sqlcat/a.go", "", `_ "modernc.org/sqlite"`),
 			"internal/catalog/sqlcat/a.go:2: internal/catalog/sqlcat imports modernc.org/sqlite: its only doors are internal/catalog/sqlite, internal/story/xray"},
 		"children": {file("internal/verify/a.go", "", `"os/exec"`),

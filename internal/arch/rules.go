@@ -6,9 +6,9 @@ const module = "github.com/retake-dev/retake"
 // below it; it may import what stands lower, never what stands higher.
 var floors = [][]string{
 	{""}, // the vocabulary
-	{"client", "internal/tree", "internal/ignore", "internal/fsx", "internal/secret", "internal/proc", "internal/clock", "internal/screen", "internal/track", "internal/merge", "internal/mount", "internal/risk", "internal/talk", "internal/agents", "internal/mark", "internal/spool", "internal/theme", "internal/pattern", "internal/bisect", "internal/probe"},
-	{"internal/store", catalogRoom},
-	{"internal/capture", "internal/restore", "internal/story", "internal/verify", "internal/retain", "internal/session", "internal/fork"},
+	{"client", "internal/tree", "internal/ignore", "internal/fsx", "internal/secret", "internal/proc", "internal/clock", "internal/screen", "internal/track", "internal/merge", "internal/mount", "internal/risk", "internal/talk", "internal/agents", "internal/mark", "internal/spool", "internal/theme", "internal/pattern", "internal/bisect", "internal/probe", "internal/token", "internal/seal", "internal/webhook", "internal/archive", "internal/cadence", "internal/migrate"},
+	{"internal/store", catalogRoom, "internal/ledger"},
+	{"internal/capture", "internal/restore", "internal/story", "internal/verify", "internal/retain", "internal/session", "internal/fork", "internal/backup"},
 	{"internal/service"},
 	{"internal/cli", "internal/tui", "internal/httpapi", "internal/mcp", "internal/hook", "internal/web"},
 	{"internal/config", "internal/assemble", "internal/daemon", "internal/server", "cmd"},
@@ -43,7 +43,11 @@ var doors = []struct {
 	in  []string
 }{
 	{"github.com/kopia/kopia", []string{"internal/store/kopiastore", "bench", "test"}},
-	{"database/sql", []string{"internal/catalog/sqlcat", "internal/catalog/sqlite", "internal/catalog/postgres", "internal/server/tenant", "internal/story/xray"}},
+	{"database/sql", []string{"internal/migrate", "internal/catalog/sqlcat", "internal/catalog/sqlite", "internal/catalog/postgres", "internal/ledger/sqlledger", "internal/server", "internal/story/xray", "test"}},
+	{"github.com/jackc/pgx/v5", []string{"internal/catalog/postgres", "test"}},
+	{"github.com/robfig/cron/v3", []string{"internal/cadence"}},
+	{"github.com/prometheus/client_golang", []string{"internal/server/meter"}},
+	{"go.opentelemetry.io/otel", []string{"internal/server/trace"}},
 	{"modernc.org/sqlite", []string{"internal/catalog/sqlite", "internal/story/xray"}},
 	{"os/exec", []string{"internal/proc", "bench", "test"}},
 	{"github.com/danielgtaylor/huma/v2", []string{"internal/httpapi"}},

@@ -1,0 +1,202 @@
+package retake
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// Office is what a namespace of a server has beside its workspaces: keys, webhooks,
+// schedules, the audit log. Like a Service it belongs to one namespace.
+type Office interface {
+	Tenant
+	KeyRing
+	Notifier
+	Scheduler
+	Auditor
+	Eraser
+}
+
+// Tenant tells of the namespace itself.
+type Tenant interface {
+	Namespace(ctx context.Context) (Namespace, error)
+	Usage(ctx context.Context) (Usage, error)
+	// SetLimits changes what is set in the change, and nothing above what the server allows.
+	SetLimits(ctx context.Context, l Limits) (Namespace, error)
+	// Import makes a workspace of an archive, and takes its first checkpoint. An archive
+	// that would write anywhere else is refused whole.
+	Import(ctx context.Context, req ImportRequest, archive io.Reader) (SaveResult, error)
+}
+
+// ImportRequest says what an archive becomes.
+type ImportRequest struct {
+	Name   string
+	Intent string
+}
+
+// KeyRing holds the keys.
+type KeyRing interface {
+	MakeKey(ctx context.Context, req KeyRequest) (NewKey, error)
+	Keys(ctx context.Context) ([]Key, error)
+	RevokeKey(ctx context.Context, id KeyID) (Key, error)
+}
+
+// Notifier tells others what happens.
+type Notifier interface {
+	MakeWebhook(ctx context.Context, req WebhookRequest) (NewWebhook, error)
+	Webhooks(ctx context.Context) ([]Webhook, error)
+	// ChangeWebhook replaces address and types, and enables or disables.
+	ChangeWebhook(ctx context.Context, w Webhook) (Webhook, error)
+	DropWebhook(ctx context.Context, id WebhookID) error
+	// RotateWebhook makes a new secret. For a day messages carry both signatures.
+	RotateWebhook(ctx context.Context, id WebhookID) (NewWebhook, error)
+	// Deliveries lists messages, newest first.
+	Deliveries(ctx context.Context, q DeliveryQuery) ([]Delivery, error)
+	Delivery(ctx context.Context, id string) (Delivery, error)
+	// Replay sends a message again, under its own id.
+	Replay(ctx context.Context, id string) (Delivery, error)
+	// Events lists events after one, oldest first. It waits for the first of them as long
+	// as q says.
+	Events(ctx context.Context, q EventQuery) ([]Event, error)
+}
+
+// DeliveryQuery chooses messages; what is empty is any. Before is the id to go on below.
+type DeliveryQuery struct {
+	Webhook WebhookID
+	State   DeliveryState
+	Before  string
+	Limit   int
+}
+
+// EventQuery chooses events.
+type EventQuery struct {
+	After int64
+	Limit int
+	Wait  time.Duration
+}
+
+// Scheduler does things on a cadence.
+type Scheduler interface {
+	MakeSchedule(ctx context.Context, req ScheduleRequest) (Schedule, error)
+	Schedules(ctx context.Context) ([]Schedule, error)
+	DropSchedule(ctx context.Context, id string) error
+}
+
+// ScheduleWork is what a schedule does.
+type ScheduleWork string
+
+// The works.
+const (
+	WorkSave   ScheduleWork = "save"   // a checkpoint, when files changed
+	WorkRetain ScheduleWork = "retain" // what is too old goes
+	WorkDrill  ScheduleWork = "drill"  // a share of the stored bytes is read back
+)
+
+// ScheduleRequest asks for a schedule. Cron is five fields, in UTC.
+type ScheduleRequest struct {
+	Work      ScheduleWork
+	Workspace WorkspaceID // for checkpoints; empty: the default one
+	Cron      string
+	Jitter    time.Duration // each run begins up to so much later
+}
+
+// Schedule is one, with how it went.
+type Schedule struct {
+	ID        string        `json:"id"`
+	Work      ScheduleWork  `json:"work"`
+	Workspace WorkspaceID   `json:"workspace,omitempty"`
+	Cron      string        `json:"cron"`
+	Jitter    time.Duration `json:"jitter"`
+	Created   time.Time     `json:"created"`
+	Next      time.Time     `json:"next"`
+	Last      *Run          `json:"last,omitempty"`
+	Missed    int64         `json:"missed"` // runs that nobody was there for
+}
+
+// Run is one time that a schedule was due.
+type Run struct {
+	At   time.Time     `json:"at"`
+	Took time.Duration `json:"took"`
+	What string        `json:"what"` // what came of it, in words
+	Err  string        `json:"err,omitempty"`
+}
+
+// Auditor keeps the log that cannot be changed unseen.
+type Auditor interface {
+	// Audit lists entries, newest first.
+	Audit(ctx context.Context, q AuditQuery) ([]AuditEntry, error)
+	// CheckAudit reads the whole chain, and every anchor.
+	CheckAudit(ctx context.Context) (AuditProof, error)
+}
+
+// AuditQuery chooses entries; Before is the number to go on below.
+type AuditQuery struct {
+	Before int64
+	Limit  int
+}
+
+// AuditEntry is one act. Hash is over the entry before it and this one.
+type AuditEntry struct {
+	Seq     int64     `json:"seq"`
+	Time    time.Time `json:"time"`
+	Actor   Actor     `json:"actor"`
+	Verb    string    `json:"verb"`
+	Subject string    `json:"subject"`
+	Prev    string    `json:"prev"`
+	Hash    string    `json:"hash"`
+}
+
+// AuditProof is N tried, N failed.
+type AuditProof struct {
+	Entries int64  `json:"entries"`
+	Anchors int64  `json:"anchors"`
+	Head    string `json:"head"`
+	Broken  int64  `json:"broken"` // the first entry that does not fit; 0: all do
+	Why     string `json:"why,omitempty"`
+	Public  string `json:"public"` // the key that anchors are signed with
+}
+
+// Eraser takes requests to delete. Nothing is deleted at once: a request waits for its
+// grace to end, and can be taken back until then.
+type Eraser interface {
+	RequestDeletion(ctx context.Context, req DeletionRequest) (Deletion, error)
+	Deletions(ctx context.Context) ([]Deletion, error)
+	CancelDeletion(ctx context.Context, id string) (Deletion, error)
+	// Hold keeps a checkpoint by law: no deletion and no tidy-up takes it.
+	Hold(ctx context.Context, ws WorkspaceID, ref, name string) (Pin, error)
+	Release(ctx context.Context, ws WorkspaceID, name string) error
+}
+
+// HoldPrefix begins the names of pins that are holds.
+const HoldPrefix = "hold:"
+
+// DeletionRequest names what is to go: checkpoints of a workspace.
+type DeletionRequest struct {
+	Workspace WorkspaceID
+	Refs      []string
+	Why       string
+}
+
+// DeletionState is how far a deletion is.
+type DeletionState string
+
+// The states.
+const (
+	DeletionWaiting  DeletionState = "waiting"
+	DeletionCanceled DeletionState = "canceled"
+	DeletionDone     DeletionState = "done"
+	DeletionRefused  DeletionState = "refused" // something is pinned, held, or the newest
+)
+
+// Deletion is a request, with when it will be done.
+type Deletion struct {
+	ID          string         `json:"id"`
+	Workspace   WorkspaceID    `json:"workspace"`
+	Checkpoints []CheckpointID `json:"checkpoints"`
+	Why         string         `json:"why,omitempty"`
+	State       DeletionState  `json:"state"`
+	Asked       time.Time      `json:"asked"`
+	Due         time.Time      `json:"due"`
+	Done        *time.Time     `json:"done,omitempty"`
+	Note        string         `json:"note,omitempty"`
+}

@@ -1,0 +1,142 @@
+package retake
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// NamespaceID names a tenant: lowercase letters, digits and dashes, chosen by a person.
+type NamespaceID string
+
+// Namespace is the wall between customers. Nothing in it can be seen from another.
+type Namespace struct {
+	ID      NamespaceID `json:"id"`
+	Created time.Time   `json:"created"`
+	Default WorkspaceID `json:"default"` // the workspace of who names none
+	Limits  Limits      `json:"limits"`
+	Roots   []string    `json:"roots"`           // directories of the server's machine that its workspaces may lie in, beside its own
+	Ended   *time.Time  `json:"ended,omitempty"` // nobody gets in any more
+}
+
+// Limits bound what a namespace may take. 0 is no bound.
+type Limits struct {
+	Within      time.Duration `json:"within"`       // how long moments are kept
+	Moment      int64         `json:"moment"`       // bytes of the tree of one checkpoint
+	Store       int64         `json:"store"`        // bytes of all history
+	Workspaces  int64         `json:"workspaces"`   // live ones
+	PerSecond   int64         `json:"per_second"`   // requests of one key
+	RestoreHour int64         `json:"restore_hour"` // restores of one agent key in an hour
+	Grace       time.Duration `json:"grace"`        // between a request to delete and the deletion
+}
+
+// DefaultLimits are those of a namespace for which nothing else was said.
+func DefaultLimits() Limits {
+	const day = 24 * time.Hour
+	return Limits{Within: 30 * day, Moment: 32 << 30, Store: 256 << 30, Workspaces: 1000, PerSecond: 50, RestoreHour: 60, Grace: 7 * day}
+}
+
+// Usage is what a namespace takes.
+type Usage struct {
+	Namespace   NamespaceID `json:"namespace"`
+	Workspaces  int64       `json:"workspaces"`
+	Checkpoints int64       `json:"checkpoints"`
+	Bytes       int64       `json:"bytes"` // of the store
+	Limits      Limits      `json:"limits"`
+}
+
+// KeyKind is what a key is for. Kinds are added, never changed.
+type KeyKind string
+
+// The kinds. No kind both adds to history and takes from it.
+const (
+	KeyAgent      KeyKind = "agent"      // adds history, reads it, goes back
+	KeyReader     KeyKind = "reader"     // reads
+	KeyOperator   KeyKind = "operator"   // decides what is protected, kept and gone back to
+	KeyAdmin      KeyKind = "admin"      // keys, webhooks, schedules, requests to delete
+	KeyMaintainer KeyKind = "maintainer" // looks after the bytes, and deletes what is due
+)
+
+// KeyKinds are all, in the order in which they are told.
+var KeyKinds = []KeyKind{KeyAgent, KeyReader, KeyOperator, KeyAdmin, KeyMaintainer}
+
+// Power is what a request needs.
+type Power string
+
+// The powers.
+const (
+	PowerNone       Power = "none"       // any key
+	PowerSee        Power = "see"        // read history
+	PowerRecord     Power = "record"     // add to it
+	PowerReturn     Power = "return"     // plan, restore, undo, fork, adopt
+	PowerDecide     Power = "decide"     // protect, release, pin, hold
+	PowerAdminister Power = "administer" // keys, webhooks, schedules, limits, audit
+	PowerErase      Power = "erase"      // ask for deletion
+	PowerMaintain   Power = "maintain"   // sweep, scrub, rebuild
+)
+
+var powers = map[KeyKind][]Power{
+	KeyAgent:      {PowerNone, PowerSee, PowerRecord, PowerReturn},
+	KeyReader:     {PowerNone, PowerSee},
+	KeyOperator:   {PowerNone, PowerSee, PowerRecord, PowerReturn, PowerDecide},
+	KeyAdmin:      {PowerNone, PowerSee, PowerAdminister, PowerErase},
+	KeyMaintainer: {PowerNone, PowerSee, PowerMaintain},
+}
+
+// Has reports whether a kind of key has a power.
+func (k KeyKind) Has(p Power) bool { return slices.Contains(powers[k], p) }
+
+// KeyID names a key; it is no secret.
+type KeyID string
+
+// Key lets somebody in. Its secret was shown once and is stored nowhere.
+type Key struct {
+	ID         KeyID      `json:"id"`
+	Kind       KeyKind    `json:"kind"`
+	Name       string     `json:"name"`
+	Tail       string     `json:"tail"`       // its last four characters, to be told from others
+	Workspaces []string   `json:"workspaces"` // ids that it is good for; none: all
+	Created    time.Time  `json:"created"`
+	Expires    *time.Time `json:"expires,omitempty"`
+	Used       *time.Time `json:"used,omitempty"` // about when it last let somebody in
+	Revoked    *time.Time `json:"revoked,omitempty"`
+}
+
+// Live reports whether a key lets anybody in.
+func (k *Key) Live(now time.Time) bool {
+	return k.Revoked == nil && (k.Expires == nil || now.Before(*k.Expires))
+}
+
+// KeyRequest asks for a key.
+type KeyRequest struct {
+	Kind       KeyKind
+	Name       string
+	Workspaces []string
+	Expires    *time.Time
+}
+
+// NewKey is a key with its secret, which is never told again.
+type NewKey struct {
+	Key    Key    `json:"key"`
+	Secret string `json:"secret"`
+}
+
+// Actor is who asks. Without one it is whoever owns the process.
+type Actor struct {
+	Kind KeyKind `json:"kind"`
+	Key  KeyID   `json:"key,omitempty"`
+	Name string  `json:"name,omitempty"`
+}
+
+type actorKey struct{}
+
+// WithActor says who asks.
+func WithActor(ctx context.Context, a Actor) context.Context {
+	return context.WithValue(ctx, actorKey{}, a)
+}
+
+// ActorOf answers who asks; false: nobody said.
+func ActorOf(ctx context.Context) (Actor, bool) {
+	a, ok := ctx.Value(actorKey{}).(Actor)
+	return a, ok
+}
