@@ -93,10 +93,10 @@ type Outbox interface {
 // Notice is one row of the outbox.
 type Notice struct {
 	ID         int64
-	Topic      string // "checkpoint.created", "checkpoint.forgotten"
+	Topic      string // "checkpoint.created", "checkpoint.forgotten", "checkpoint.verified"
 	Workspace  retake.WorkspaceID
 	Checkpoint retake.CheckpointID
-	Time       time.Time
+	Time       time.Time // of the checkpoint, of the burial, or when the verification was started
 }
 
 // Findings are what was found out about checkpoints after they were sealed. They can be
@@ -141,7 +141,8 @@ type Found struct {
 
 // Verifications are the answers of commands. The store holds them too.
 type Verifications interface {
-	// PutVerification adds an answer; the same id again replaces it.
+	// PutVerification adds an answer, and its outbox row when it is no longer running;
+	// the same id again replaces it, and the same answer again changes nothing.
 	PutVerification(ctx context.Context, v retake.Verification) error
 	// Verifications lists those of checkpoints that live, newest first; with contents
 	// only those about them. Outputs are left out unless asked for.

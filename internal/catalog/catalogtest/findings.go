@@ -89,7 +89,7 @@ func putNotes(t *testing.T, open Opener) {
 	none, err := c.Gists(ctx, ws, nil)
 	ok(t, err)
 	same(t, "gists of nothing", none, nil)
-	same(t, "notices", topics(t, c), held)
+	same(t, "notices", topics(t, c), append(held, verifiedNotice(1002)))
 	got, err := c.Checkpoint(ctx, cp.ID)
 	ok(t, err)
 	same(t, "checkpoint", got, cp)

@@ -2,6 +2,7 @@ package catalogtest
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -52,9 +53,11 @@ func (w *world) putVerification(t *rapid.T) {
 	v.Name, v.Command = rapid.SampledFrom(names).Draw(t, "name"), rapid.SampledFrom(names).Draw(t, "command")
 	v.Started, v.Output = drawTime(t), drawText(t, 0, 8)
 	agree(t, w.c.PutVerification(w.ctx, v), nil)
-	if _, buried := w.m.buried[v.Checkpoint]; !buried {
-		w.m.answers[v.ID] = v
+	if _, buried := w.m.buried[v.Checkpoint]; buried || reflect.DeepEqual(w.m.answers[v.ID], v) {
+		return
 	}
+	w.m.answers[v.ID] = v
+	w.m.topics = append(w.m.topics, "checkpoint.verified "+string(v.Checkpoint))
 }
 
 // compareNotes holds all that goes by gists and facts against the model.

@@ -36,6 +36,35 @@ func pins(t *testing.T, open Opener) {
 	same(t, "pins of another workspace", got, []retake.Pin{pin("good", 7)})
 }
 
+// putsAgain: what is put as it is already stays as it is, and one thing that differs is
+// enough to change it.
+func putsAgain(t *testing.T, open Opener) {
+	c := open(t, "a")
+	populate(t, c)
+	before := everything(t, c)
+	ctx, ws := t.Context(), workspaceID(1)
+	ok(t, c.PutWorkspace(ctx, workspace(1)))
+	ok(t, c.SetPins(ctx, ws, before.Pins))
+	ok(t, c.PutVerification(ctx, answer(rich(1, 2), 1)))
+	same(t, "rows", everything(t, c), before)
+
+	moved := workspace(1)
+	moved.Root = "/home/caf\xe9"
+	ok(t, c.PutWorkspace(ctx, moved))
+	moved.Root = "/home/caf\xe8" // the same text to JSON
+	ok(t, c.PutWorkspace(ctx, moved))
+	got, err := c.Workspace(ctx, ws)
+	ok(t, err)
+	same(t, "root", []byte(got.Root), []byte(moved.Root))
+	pin := before.Pins[0]
+	pin.Time = pin.Time.Add(1)
+	ok(t, c.SetPins(ctx, ws, []retake.Pin{pin}))
+	pins, err := c.Pins(ctx, ws)
+	ok(t, err)
+	same(t, "pins", pins, []retake.Pin{pin})
+	isErr(t, c.SetPins(ctx, ws, []retake.Pin{pin, pin}), catalog.ErrExists)
+}
+
 func outbox(t *testing.T, open Opener) {
 	c := filled(t, open, 3)
 	ctx := t.Context()

@@ -47,6 +47,7 @@ var tests = map[string]func(*testing.T, Opener){
 	"bury keeps numbers":       buryKeepsNumbers,
 	"bury all or none":         buryAllOrNone,
 	"pins":                     pins,
+	"puts again":               putsAgain,
 	"outbox":                   outbox,
 	"marks":                    marks,
 	"put notes":                putNotes,
@@ -62,6 +63,7 @@ var tests = map[string]func(*testing.T, Opener){
 	"put verification":         putVerification,
 	"list verifications":       listVerifications,
 	"verification first":       verificationFirst,
+	"verification notices":     verificationNotices,
 	"many contents":            manyContents,
 	"with content":             withContent,
 	"readings":                 readings,
@@ -203,3 +205,4 @@ func topics(t *testing.T, c catalog.Catalog) []string {
 
 func createdNotice(n int) string   { return "checkpoint.created " + string(checkpointID(n)) }
 func forgottenNotice(n int) string { return "checkpoint.forgotten " + string(checkpointID(n)) }
+func verifiedNotice(n int) string  { return "checkpoint.verified " + string(checkpointID(n)) }

@@ -44,7 +44,6 @@ func bareAnswers(all ...retake.Verification) []retake.Verification {
 func putVerification(t *testing.T, open Opener) {
 	c := filled(t, open, 1)
 	ctx, cp := t.Context(), checkpoint(1, 1)
-	held := topics(t, c)
 	running := answer(cp, 1)
 	running.Verdict, running.Output, running.Content, running.Name = retake.Running, "…", "other", "later"
 	running.Started = running.Started.Add(time.Hour)
@@ -56,7 +55,6 @@ func putVerification(t *testing.T, open Opener) {
 	same(t, "answers without outputs", answers(t, c, catalog.VerificationQuery{}), bareAnswers(done))
 	same(t, "by the old name", answers(t, c, catalog.VerificationQuery{Name: "later"}), nil)
 	same(t, "by the old content", answers(t, c, catalog.VerificationQuery{Contents: []retake.ContentID{"other"}}), nil)
-	same(t, "notices", topics(t, c), held)
 
 	odd := answer(cp, 2)
 	odd.Output = "\x00\xff\xfe " + strings.Repeat("é%", 1<<19)
@@ -116,6 +114,40 @@ func verificationFirst(t *testing.T, open Opener) {
 	ok(t, c.Bury(ctx, two.Workspace, []retake.Tombstone{stone(two)}))
 	ok(t, c.Append(ctx, two))
 	same(t, "answers", answers(t, c, catalog.VerificationQuery{Contents: []retake.ContentID{one.Content}}), bareAnswers(answer(one, 1)))
+}
+
+// verificationNotices: one for each answer that is another than before, and none while
+// a command runs.
+func verificationNotices(t *testing.T, open Opener) {
+	c := filled(t, open, 2)
+	ctx, one, two := t.Context(), checkpoint(1, 1), checkpoint(1, 2)
+	held := topics(t, c)
+	put := func(v retake.Verification, more ...string) {
+		t.Helper()
+		ok(t, c.PutVerification(ctx, v))
+		held = append(held, more...)
+		same(t, "notices", topics(t, c), held)
+	}
+	v := answer(one, 1)
+	v.Verdict = retake.Running
+	put(v)
+	v.Verdict = retake.Passed
+	put(v, verifiedNotice(1001))
+	put(v)
+	v.Output += "ÿ"
+	put(v, verifiedNotice(1001))
+	put(v)
+	put(answer(two, 1), verifiedNotice(1002))
+	all, err := c.Pending(ctx, 0)
+	ok(t, err)
+	last := all[len(all)-1]
+	same(t, "last notice", last, catalog.Notice{
+		ID: last.ID, Topic: "checkpoint.verified", Workspace: two.Workspace, Checkpoint: two.ID,
+		Time: answer(two, 1).Started.Truncate(time.Microsecond),
+	})
+	ok(t, c.Bury(ctx, one.Workspace, []retake.Tombstone{stone(one)}))
+	held = append(held, forgottenNotice(1001))
+	put(v)
 }
 
 // manyContents: thousands of contents are one question.

@@ -19,23 +19,26 @@ func (c *Catalog) Append(ctx context.Context, cp retake.Checkpoint) error {
 	if err != nil {
 		return fmt.Errorf("encode checkpoint: %w", err)
 	}
-	return c.write(ctx, "append checkpoint", func(tx *sql.Tx) error {
+	return c.act(ctx, "append checkpoint", func(tx *sql.Tx) ([]string, error) {
 		for _, known := range []string{sqlLives, sqlBuried} {
 			if yes, err := has(ctx, tx, known, c.ns, string(cp.ID)); err != nil || yes {
-				return err
+				return nil, err
 			}
 		}
 		if err := c.free(ctx, tx, cp.Workspace, cp.Number, cp.ID); err != nil {
-			return err
+			return nil, err
 		}
 		_, err := tx.ExecContext(ctx, sqlAppend, c.ns, string(cp.ID), string(cp.Workspace), cp.Number, string(cp.Parent),
 			cp.Time.UnixMicro(), plain(string(cp.Trigger)), plain(cp.Intent), string(cp.Tree), string(cp.Content),
 			string(cp.Coverage.Grade), cp.Files, cp.Dirs, cp.Bytes, cp.NewBytes,
 			cp.Changed.Added, cp.Changed.Deleted, cp.Changed.Edited, raw)
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = tx.ExecContext(ctx, sqlOneMore, c.ns, string(cp.Workspace))
 		}
-		return c.notify(ctx, tx, catalog.Notice{Topic: created, Workspace: cp.Workspace, Checkpoint: cp.ID, Time: cp.Time})
+		if err != nil {
+			return nil, err
+		}
+		return []string{string(cp.ID)}, c.notify(ctx, tx, catalog.Notice{Topic: created, Workspace: cp.Workspace, Checkpoint: cp.ID, Time: cp.Time})
 	})
 }
 
@@ -45,20 +48,22 @@ func (c *Catalog) Bury(ctx context.Context, ws retake.WorkspaceID, stones []reta
 	if len(stones) == 0 {
 		return nil
 	}
-	return c.write(ctx, "bury checkpoints", func(tx *sql.Tx) error {
+	return c.act(ctx, "bury checkpoint", func(tx *sql.Tx) ([]string, error) {
+		var done []string
 		for _, s := range stones {
-			if err := c.bury(ctx, tx, ws, s); err != nil {
-				return fmt.Errorf("number %d: %w", s.Number, err)
+			buried, err := has(ctx, tx, sqlBuried, c.ns, string(s.ID))
+			if err == nil && !buried {
+				done, err = append(done, string(s.ID)), c.bury(ctx, tx, ws, s)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("number %d: %w", s.Number, err)
 			}
 		}
-		return nil
+		return done, nil
 	})
 }
 
 func (c *Catalog) bury(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, s retake.Tombstone) error {
-	if yes, err := has(ctx, tx, sqlBuried, c.ns, string(s.ID)); err != nil || yes {
-		return err
-	}
 	if err := c.stands(ctx, tx, ws, s); err != nil {
 		return err
 	}
@@ -66,7 +71,7 @@ func (c *Catalog) bury(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, s
 	if err != nil {
 		return fmt.Errorf("encode tombstone: %w", err)
 	}
-	if _, err := tx.ExecContext(ctx, sqlRemove, c.ns, string(s.ID)); err != nil {
+	if err := c.remove(ctx, tx, ws, s.ID); err != nil {
 		return err
 	}
 	if err := c.dropNotes(ctx, tx, s.ID); err != nil {
@@ -79,6 +84,19 @@ func (c *Catalog) bury(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, s
 		return err
 	}
 	return c.notify(ctx, tx, catalog.Notice{Topic: forgotten, Workspace: ws, Checkpoint: s.ID, Time: s.At})
+}
+
+// remove takes a checkpoint out of the timeline, if it lives, and out of the tally.
+func (c *Catalog) remove(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, id retake.CheckpointID) error {
+	gone, err := tx.ExecContext(ctx, sqlRemove, c.ns, string(id))
+	if err != nil {
+		return err
+	}
+	n, err := gone.RowsAffected()
+	if err == nil && n > 0 {
+		_, err = tx.ExecContext(ctx, sqlOneLess, c.ns, string(ws), n)
+	}
+	return err
 }
 
 // stands checks that a stone names the checkpoint it replaces by id and number,

@@ -10,6 +10,7 @@
 //	Q3  Numbers of notices rise for ever, past Take and Reset, in the order of commits.
 //	Q4  Times are compared in whole microseconds and answered as they were given.
 //	Q5  What is known of a checkpoint goes with it, in the same transaction.
+//	Q6  With Enter no query runs outside of a transaction that began with it.
 package sqlcat
 
 import (
@@ -19,13 +20,14 @@ import (
 	"fmt"
 
 	"github.com/retake-dev/retake/internal/catalog"
+	"github.com/retake-dev/retake/internal/migrate"
 )
 
 // Catalog holds the rows of one namespace.
 type Catalog struct {
-	db      *sql.DB
-	ns      string
-	explain func(error) error
+	db   *sql.DB
+	ns   string
+	opts Options
 }
 
 var _ catalog.Catalog = (*Catalog)(nil)
@@ -34,20 +36,32 @@ var _ catalog.Catalog = (*Catalog)(nil)
 type Options struct {
 	// Explain puts errors of the driver into words; nil leaves them as they are.
 	Explain func(error) error
+	// Enter runs first in every transaction, and makes every read one: it says to the
+	// database who asks, and for which namespace.
+	Enter func(ctx context.Context, tx *sql.Tx) error
+	// Within runs last in a transaction that changed what only the caller could know:
+	// once for each workspace, checkpoint or verification, by its id. What is found out
+	// about them, marks and notices that were taken are no acts.
+	Within func(ctx context.Context, tx *sql.Tx, verb, subject string) error
+	// Again reports that a writing transaction came to nothing because of another one,
+	// and may be tried again.
+	Again func(error) bool
 }
 
 // New brings the tables of db up to date and answers the catalog of a namespace.
 // Several may share a db. Transactions of db must be able to write from their
 // beginning: in SQLite they must be immediate.
 func New(ctx context.Context, db *sql.DB, ns string, opts Options) (*Catalog, error) {
-	c := &Catalog{db: db, ns: ns, explain: opts.Explain}
-	if c.explain == nil {
-		c.explain = func(err error) error { return err }
-	}
-	if err := migrate(ctx, db); err != nil {
+	c := Of(db, ns, opts)
+	if err := Migrate(ctx, db); err != nil {
 		return nil, c.wrong("open catalog", err)
 	}
 	return c, nil
+}
+
+// Of answers the catalog of a namespace in a database whose tables are up to date.
+func Of(db *sql.DB, ns string, opts Options) *Catalog {
+	return &Catalog{db: db, ns: ns, opts: opts}
 }
 
 // Close leaves the database open: it belongs to whoever gave it.
@@ -58,40 +72,88 @@ func (c *Catalog) wrong(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", doing, c.explain(err))
+	if c.opts.Explain != nil {
+		err = c.opts.Explain(err)
+	}
+	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// write runs f in one transaction that has the namespace to itself for writing.
+// tries bounds how often a transaction is run that others were in the way of.
+const tries = 5
+
+// write runs f in one transaction that has the namespace to itself for writing. f may
+// run several times.
 func (c *Catalog) write(ctx context.Context, doing string, f func(tx *sql.Tx) error) error {
-	return c.wrong(doing, inTx(ctx, c.db, nil, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, sqlLock, c.ns); err != nil {
-			return fmt.Errorf("lock namespace: %w", err)
+	once := func() error {
+		return c.inTx(ctx, nil, func(tx *sql.Tx) error {
+			if _, err := tx.ExecContext(ctx, sqlLock, c.ns); err != nil {
+				return fmt.Errorf("lock namespace: %w", err)
+			}
+			return f(tx)
+		})
+	}
+	err := once()
+	for try := 1; err != nil && try < tries && c.opts.Again != nil && c.opts.Again(err); try++ {
+		err = once()
+	}
+	return c.wrong(doing, err)
+}
+
+// act is a write that others must be able to hear of. f answers the ids of what it
+// changed.
+func (c *Catalog) act(ctx context.Context, verb string, f func(tx *sql.Tx) (subjects []string, err error)) error {
+	return c.write(ctx, verb, func(tx *sql.Tx) error {
+		subjects, err := f(tx)
+		if err != nil || c.opts.Within == nil {
+			return err
 		}
-		return f(tx)
-	}))
+		for _, s := range subjects {
+			if err := c.opts.Within(ctx, tx, verb, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // read runs f in one transaction that sees one moment and waits for no writer.
 func (c *Catalog) read(ctx context.Context, doing string, f func(tx *sql.Tx) error) error {
 	moment := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
-	return c.wrong(doing, inTx(ctx, c.db, moment, f))
+	return c.wrong(doing, c.inTx(ctx, moment, f))
 }
 
-func inTx(ctx context.Context, db *sql.DB, opts *sql.TxOptions, f func(tx *sql.Tx) error) error {
-	tx, err := db.BeginTx(ctx, opts)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // after a commit it is nothing
-	if err := f(tx); err != nil {
-		return err
-	}
-	return tx.Commit()
+func (c *Catalog) inTx(ctx context.Context, opts *sql.TxOptions, f func(tx *sql.Tx) error) error {
+	return migrate.Tx(ctx, c.db, opts, func(tx *sql.Tx) error {
+		if c.opts.Enter != nil {
+			if err := c.opts.Enter(ctx, tx); err != nil {
+				return fmt.Errorf("enter namespace: %w", err)
+			}
+		}
+		return f(tx)
+	})
 }
 
 // querier is a database or a transaction.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// look runs a single query. That is one moment by itself, and a transaction around it
+// only costs, unless somebody must enter first.
+func (c *Catalog) look(ctx context.Context, doing string, f func(*sql.Rows) (more bool, err error), query string, args ...any) error {
+	if c.opts.Enter == nil {
+		return c.wrong(doing, each(ctx, c.db, f, query, args...))
+	}
+	return c.read(ctx, doing, func(tx *sql.Tx) error { return each(ctx, tx, f, query, args...) })
+}
+
+// row reads the only row of a query; false: there is none.
+func (c *Catalog) row(ctx context.Context, doing string, scan func(*sql.Rows) error, query string, args ...any) (found bool, err error) {
+	err = c.look(ctx, doing, func(rows *sql.Rows) (bool, error) {
+		found = true
+		return false, scan(rows)
+	}, query, args...)
+	return found, err
 }
 
 // each reads the rows of a query until f has enough.
@@ -112,13 +174,13 @@ func each(ctx context.Context, q querier, f func(*sql.Rows) (more bool, err erro
 // list reads all rows of a query.
 func list[T any](ctx context.Context, c *Catalog, doing string, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
 	all := []T{}
-	err := each(ctx, c.db, func(rows *sql.Rows) (bool, error) {
+	err := c.look(ctx, doing, func(rows *sql.Rows) (bool, error) {
 		v, err := scan(rows)
 		all = append(all, v)
 		return true, err
 	}, query, args...)
 	if err != nil {
-		return nil, c.wrong(doing, err)
+		return nil, err
 	}
 	return all, nil
 }

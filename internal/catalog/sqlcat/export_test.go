@@ -39,6 +39,7 @@ var Queries = map[string]string{
 	"drop finding":              sqlDropNotes[0],
 	"drop place":                sqlDropNotes[1],
 	"drop facts":                sqlDropNotes[2],
+	"answered":                  sqlAnswered,
 	"drop answers":              sqlDropAnswers,
 }
 

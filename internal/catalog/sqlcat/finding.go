@@ -174,7 +174,7 @@ func (c *Catalog) Mentions(ctx context.Context, q retake.ChronicleQuery) ([]reta
 		a.say(" AND f.kind = ").arg(plain(string(q.Kind)))
 	}
 	a.say(sqlMentionsOrder)
-	err := each(ctx, c.db, func(rows *sql.Rows) (bool, error) {
+	err := c.look(ctx, "list mentions", func(rows *sql.Rows) (bool, error) {
 		var fact, raw []byte
 		var f retake.Fact
 		var cp retake.Checkpoint
@@ -194,5 +194,5 @@ func (c *Catalog) Mentions(ctx context.Context, q retake.ChronicleQuery) ([]reta
 		all = append(all, retake.Mention{Checkpoint: cp, Facts: []retake.Fact{f}})
 		return true, nil
 	}, a.text.String(), a.args...)
-	return all, c.wrong("list mentions", err)
+	return all, err
 }

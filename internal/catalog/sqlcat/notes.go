@@ -4,8 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/retake-dev/retake"
@@ -16,21 +17,47 @@ import (
 const (
 	created   = "checkpoint.created"
 	forgotten = "checkpoint.forgotten"
+	verified  = "checkpoint.verified"
 )
 
 // SetPins makes the pins of a workspace exactly these. A name twice is ErrExists.
 func (c *Catalog) SetPins(ctx context.Context, ws retake.WorkspaceID, pins []retake.Pin) error {
-	return c.write(ctx, "set pins", func(tx *sql.Tx) error {
+	return c.act(ctx, "set pins", func(tx *sql.Tx) ([]string, error) {
+		if same, err := c.pinned(ctx, tx, ws, pins); err != nil || same {
+			return nil, err
+		}
 		if _, err := tx.ExecContext(ctx, sqlUnpin, c.ns, string(ws)); err != nil {
-			return err
+			return nil, err
 		}
 		for _, p := range pins {
 			if err := c.pin(ctx, tx, ws, p); err != nil {
-				return fmt.Errorf("pin %q: %w", p.Name, err)
+				return nil, fmt.Errorf("pin %q: %w", p.Name, err)
 			}
 		}
-		return nil
+		return []string{string(ws)}, nil
 	})
+}
+
+// pinned reports whether the pins of a workspace are exactly these, in any order.
+func (c *Catalog) pinned(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, pins []retake.Pin) (bool, error) {
+	left := map[string]int{}
+	for _, p := range pins {
+		raw, err := json.Marshal(p)
+		if err != nil {
+			return false, fmt.Errorf("encode pin: %w", err)
+		}
+		left[string(raw)]++
+	}
+	all := 0
+	err := each(ctx, tx, func(rows *sql.Rows) (bool, error) {
+		var raw []byte
+		err := rows.Scan(&raw)
+		left[string(raw)]--
+		all++
+		return true, err
+	}, sqlPins, c.ns, string(ws))
+	differs := func(n int) bool { return n != 0 }
+	return all == len(pins) && !slices.ContainsFunc(slices.Collect(maps.Values(left)), differs), err
 }
 
 func (c *Catalog) pin(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, p retake.Pin) error {
@@ -102,21 +129,29 @@ func (c *Catalog) SetMark(ctx context.Context, key, value string) error {
 // Mark answers "" when there is none.
 func (c *Catalog) Mark(ctx context.Context, key string) (string, error) {
 	var value string
-	err := c.db.QueryRowContext(ctx, sqlMark, c.ns, key).Scan(&value)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return value, c.wrong("find mark", err)
+	scan := func(rows *sql.Rows) error { return rows.Scan(&value) }
+	_, err := c.row(ctx, "find mark", scan, sqlMark, c.ns, key)
+	return value, err
 }
 
 // Reset removes every row of the namespace; numbers of notices rise on.
 func (c *Catalog) Reset(ctx context.Context) error {
-	return c.write(ctx, "reset catalog", func(tx *sql.Tx) error {
+	return c.act(ctx, "reset catalog", func(tx *sql.Tx) ([]string, error) {
+		var gone int64
 		for _, text := range sqlReset {
-			if _, err := tx.ExecContext(ctx, text, c.ns); err != nil {
-				return err
+			res, err := tx.ExecContext(ctx, text, c.ns)
+			if err != nil {
+				return nil, err
 			}
+			n, err := res.RowsAffected()
+			if err != nil {
+				return nil, err
+			}
+			gone += n
 		}
-		return nil
+		if gone == 0 {
+			return nil, nil
+		}
+		return []string{c.ns}, nil
 	})
 }

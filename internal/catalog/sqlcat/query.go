@@ -9,26 +9,29 @@ const (
 	sqlWorkspace  = `SELECT root, body FROM workspace WHERE ns = $1 AND id = $2`
 	sqlWorkspaces = `SELECT w.root, w.body,
 		(SELECT c.body FROM checkpoint c WHERE c.ns = w.ns AND c.workspace = w.id ORDER BY c.number DESC LIMIT 1),
-		(SELECT COUNT(*) FROM checkpoint c WHERE c.ns = w.ns AND c.workspace = w.id)
+		COALESCE((SELECT t.live FROM tally t WHERE t.ns = w.ns AND t.workspace = w.id), 0)
 		FROM workspace w WHERE w.ns = $1`
 
 	sqlAppend = `INSERT INTO checkpoint (ns, id, workspace, number, parent, time_us, trigger, intent, tree, content,
 		grade, files, dirs, bytes, new_bytes, added, deleted, edited, body)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`
-	sqlRemove = `DELETE FROM checkpoint WHERE ns = $1 AND id = $2`
-	sqlBury   = `INSERT INTO tombstone (ns, id, workspace, number, body) VALUES ($1, $2, $3, $4, $5)`
-	sqlLives  = `SELECT COUNT(*) FROM checkpoint WHERE ns = $1 AND id = $2`
-	sqlBuried = `SELECT COUNT(*) FROM tombstone WHERE ns = $1 AND id = $2`
+	sqlOneMore = `INSERT INTO tally (ns, workspace, live) VALUES ($1, $2, 1)
+		ON CONFLICT (ns, workspace) DO UPDATE SET live = tally.live + 1`
+	sqlOneLess = `UPDATE tally SET live = live - $3 WHERE ns = $1 AND workspace = $2`
+	sqlRemove  = `DELETE FROM checkpoint WHERE ns = $1 AND id = $2`
+	sqlBury    = `INSERT INTO tombstone (ns, id, workspace, number, body) VALUES ($1, $2, $3, $4, $5)`
+	sqlLives   = `SELECT COUNT(*) FROM checkpoint WHERE ns = $1 AND id = $2`
+	sqlBuried  = `SELECT COUNT(*) FROM tombstone WHERE ns = $1 AND id = $2`
 	// sqlHolder answers at most one row: a number is given once.
 	sqlHolder = `SELECT id FROM checkpoint WHERE ns = $1 AND workspace = $2 AND number = $3
 		UNION ALL SELECT id FROM tombstone WHERE ns = $1 AND workspace = $2 AND number = $3`
 
 	sqlCheckpoint = `SELECT body FROM checkpoint WHERE ns = $1 AND id = $2`
 	sqlByNumber   = `SELECT body FROM checkpoint WHERE ns = $1 AND workspace = $2 AND number = $3`
-	// In sqlByPrefix the pairs keep the query on the index by workspace and id: by
+	// In sqlByPrefix the inner query needs nothing but the index by workspace and id: by
 	// id alone it would walk past the ids of all other workspaces.
-	sqlByPrefix = `SELECT body FROM checkpoint WHERE ns = $1 AND (workspace, id) >= ($2, $3) AND (workspace, id) < ($2, $4)
-		ORDER BY workspace, id LIMIT 2`
+	sqlByPrefix = `SELECT body FROM checkpoint WHERE ns = $1 AND id IN (
+		SELECT id FROM checkpoint WHERE ns = $1 AND workspace = $2 AND id >= $3 AND id < $4 ORDER BY id LIMIT 2) ORDER BY id`
 	sqlBefore = `SELECT body FROM checkpoint WHERE ns = $1 AND workspace = $2 AND time_us <= $3
 		ORDER BY time_us DESC, number DESC LIMIT 1`
 	sqlLatest = `SELECT body FROM checkpoint WHERE ns = $1 AND workspace = $2 ORDER BY number DESC LIMIT 1 OFFSET $3`
@@ -42,7 +45,7 @@ const (
 	sqlWithContent = `SELECT body FROM checkpoint WHERE ns = $1 AND workspace = $2 AND content = $3 ORDER BY number DESC`
 	sqlTombstones  = `SELECT body FROM tombstone WHERE ns = $1 AND workspace = $2 ORDER BY number`
 	sqlCounts      = `SELECT
-		(SELECT COUNT(*) FROM checkpoint WHERE ns = $1 AND workspace = $2),
+		COALESCE((SELECT live FROM tally WHERE ns = $1 AND workspace = $2), 0),
 		(SELECT COALESCE(MAX(number), 0) FROM checkpoint WHERE ns = $1 AND workspace = $2),
 		(SELECT COALESCE(MAX(number), 0) FROM tombstone WHERE ns = $1 AND workspace = $2)`
 
@@ -62,8 +65,10 @@ const (
 	// In sqlGists there is no workspace: it would draw the query to an index that
 	// reads all of it.
 	sqlGists = `SELECT checkpoint, workspace, body FROM finding WHERE ns = $1`
-	sqlBare  = `SELECT c.body FROM checkpoint c WHERE c.ns = $1 AND c.workspace = $2 AND NOT EXISTS (
-		SELECT 1 FROM finding f WHERE f.ns = c.ns AND f.workspace = c.workspace AND f.number = c.number AND f.v >= $3)
+	// In sqlBare the count keeps the inner query one by one: joined, all findings would
+	// be read before the first row.
+	sqlBare = `SELECT c.body FROM checkpoint c WHERE c.ns = $1 AND c.workspace = $2 AND 0 = (
+		SELECT COUNT(*) FROM finding f WHERE f.ns = c.ns AND f.workspace = c.workspace AND f.number = c.number AND f.v >= $3)
 		ORDER BY c.number DESC LIMIT $4`
 	sqlByHead = `SELECT body FROM checkpoint WHERE ns = $1 AND workspace = $2 AND number = (
 		SELECT MIN(number) FROM finding WHERE ns = $1 AND workspace = $2 AND head >= $3 AND head < $4)`
@@ -79,6 +84,7 @@ const (
 		ON CONFLICT (ns, id) DO UPDATE SET workspace = excluded.workspace, checkpoint = excluded.checkpoint,
 		number = excluded.number, content = excluded.content, name = excluded.name, command = excluded.command,
 		started_us = excluded.started_us, body = excluded.body, output = excluded.output`
+	sqlAnswered           = `SELECT COUNT(*) FROM verification WHERE ns = $1 AND id = $2 AND body = $3 AND output = $4`
 	sqlVerifications      = `SELECT v.body FROM verification v`
 	sqlVerificationsFull  = `SELECT v.body, v.output FROM verification v`
 	sqlVerificationsWhere = ` WHERE v.ns = $1 AND v.workspace = $2
@@ -114,6 +120,7 @@ const sqlDropAnswers = `DELETE FROM verification WHERE ns = $1 AND checkpoint = 
 var sqlReset = []string{
 	`DELETE FROM workspace WHERE ns = $1`,
 	`DELETE FROM checkpoint WHERE ns = $1`,
+	`DELETE FROM tally WHERE ns = $1`,
 	`DELETE FROM tombstone WHERE ns = $1`,
 	`DELETE FROM pin WHERE ns = $1`,
 	`DELETE FROM outbox WHERE ns = $1`,

@@ -3,8 +3,8 @@ package sqlcat
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
+
+	"github.com/retake-dev/retake/internal/migrate"
 )
 
 // migrations are append-only: a text that was released never changes. Each runs
@@ -69,77 +69,33 @@ var migrations = [][]string{
 			ns TEXT NOT NULL, reader TEXT NOT NULL, object TEXT NOT NULL, seq BIGINT NOT NULL, body BYTEA NOT NULL,
 			PRIMARY KEY (ns, reader, object), UNIQUE (ns, seq))`,
 	},
+	{ // counting a long timeline row by row costs more than a page of it
+		`CREATE TABLE tally (
+			ns TEXT NOT NULL, workspace TEXT NOT NULL, live BIGINT NOT NULL,
+			PRIMARY KEY (ns, workspace))`,
+		`INSERT INTO tally (ns, workspace, live) SELECT ns, workspace, COUNT(*) FROM checkpoint GROUP BY ns, workspace`,
+	},
 }
 
-const (
-	sqlVersions   = `CREATE TABLE IF NOT EXISTS catalog_version (version BIGINT NOT NULL, PRIMARY KEY (version))`
-	sqlVersion    = `SELECT COALESCE(MAX(version), 0) FROM catalog_version`
-	sqlSetVersion = `INSERT INTO catalog_version (version) VALUES ($1)`
-	// sqlByteOrder is true where text is ordered by its bytes; prefixes of ids
-	// are found by range.
-	sqlByteOrder = `SELECT 'Z' < 'a'`
-)
+// versionTable holds the number of the newest migration.
+const versionTable = "catalog_version"
 
-var (
-	errNewer = errors.New("a newer version made this catalog")
-	errOrder = errors.New("the database must order text by its bytes (collation C)")
-)
-
-// migrate runs the migrations that are missing. Several processes may do so at
-// once: each version is looked at again under the lock that it is made under.
-func migrate(ctx context.Context, db *sql.DB) error {
-	// Most opens find all in place and need no lock. An error here means that
-	// there is no table yet, or comes again below.
-	if v, err := version(ctx, db); err == nil && v >= len(migrations) {
-		return notNewer(v)
-	}
-	err := inTx(ctx, db, nil, func(tx *sql.Tx) error {
-		var ordered bool
-		if err := tx.QueryRowContext(ctx, sqlByteOrder).Scan(&ordered); err != nil {
-			return err
-		}
-		if !ordered {
-			return errOrder
-		}
-		_, err := tx.ExecContext(ctx, sqlVersions)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("make version table: %w", err)
-	}
-	for i := range migrations {
-		if err := inTx(ctx, db, nil, func(tx *sql.Tx) error { return step(ctx, tx, i+1) }); err != nil {
-			return fmt.Errorf("migrate to version %d: %w", i+1, err)
-		}
-	}
-	return nil
+// Migrate brings the tables of db up to date.
+func Migrate(ctx context.Context, db *sql.DB) error {
+	return migrate.Up(ctx, db, versionTable, migrations)
 }
 
-func step(ctx context.Context, tx *sql.Tx, to int) error {
-	v, err := version(ctx, tx)
-	if err != nil || v >= to {
-		return errors.Join(err, notNewer(v))
+// Tables are all that migrations make, but the one of versions.
+func Tables() []migrate.Table {
+	all := []migrate.Table{
+		{Name: "checkpoint", History: true},
+		{Name: "tombstone", History: true},
 	}
-	for _, text := range migrations[to-1] {
-		if _, err := tx.ExecContext(ctx, text); err != nil {
-			return err
-		}
+	for _, name := range []string{"writer", "workspace", "pin", "outbox", "mark", "finding", "fact", "place", "verification", "reading", "tally"} {
+		all = append(all, migrate.Table{Name: name})
 	}
-	_, err = tx.ExecContext(ctx, sqlSetVersion, to)
-	return err
-}
-
-func version(ctx context.Context, q interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}) (int, error) {
-	var v int
-	err := q.QueryRowContext(ctx, sqlVersion).Scan(&v)
-	return v, err
-}
-
-func notNewer(v int) error {
-	if v > len(migrations) {
-		return fmt.Errorf("%w: its version is %d, ours is %d", errNewer, v, len(migrations))
+	for i := range all {
+		all[i].Tenant = true
 	}
-	return nil
+	return all
 }

@@ -70,7 +70,7 @@ func (c *Catalog) Search(ctx context.Context, q retake.SearchQuery) ([]catalog.F
 		limit = fewHits
 	}
 	a := c.searchFor(q.Workspace, words, limit)
-	err := each(ctx, c.db, func(rows *sql.Rows) (bool, error) {
+	err := c.look(ctx, "search checkpoints", func(rows *sql.Rows) (bool, error) {
 		f, err := scanFound(rows, words)
 		if err != nil {
 			return false, err
@@ -81,7 +81,7 @@ func (c *Catalog) Search(ctx context.Context, q retake.SearchQuery) ([]catalog.F
 		return len(all) < limit, nil
 	}, a.text.String(), a.args...)
 	if err != nil {
-		return nil, c.wrong("search checkpoints", err)
+		return nil, err
 	}
 	return all, nil
 }

@@ -2,6 +2,7 @@ package sqlcat_test
 
 import (
 	"database/sql"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/retake-dev/retake/internal/catalog/catalogtest"
 	"github.com/retake-dev/retake/internal/catalog/sqlcat"
 	"github.com/retake-dev/retake/internal/catalog/sqlite"
+	"github.com/retake-dev/retake/internal/migrate"
 )
 
 func memory(t *testing.T) *sql.DB {
@@ -83,7 +85,7 @@ const inWorkspace = "(ns=? AND workspace=?)"
 var plans = map[string][]string{
 	"Checkpoint": {"(ns=? AND id=?)"},
 	"ByNumber":   {"(ns=? AND workspace=? AND number=?)"},
-	"ByPrefix":   {"checkpoint_id (ns=? AND (workspace,id)>(?,?) AND (workspace,id)<(?,?))"},
+	"ByPrefix":   {"(ns=? AND id=?)", "COVERING INDEX checkpoint_id (ns=? AND workspace=? AND id>? AND id<?)"},
 	"Before":     {"checkpoint_time (ns=? AND workspace=? AND time_us<?)"},
 	"Latest":     {inWorkspace},
 	"Start":      {"checkpoint_grade (ns=? AND workspace=? AND grade=?)"},
@@ -91,7 +93,7 @@ var plans = map[string][]string{
 	"Page since": {"(ns=? AND workspace=? AND number=?)", "COVERING INDEX checkpoint_time (ns=? AND workspace=? AND time_us>?)"},
 	"Tombstones": {inWorkspace},
 	"Counts":     {"SEARCH checkpoint USING COVERING INDEX", "SEARCH tombstone USING COVERING INDEX"},
-	"Workspaces": {"SEARCH w USING INDEX", "SEARCH c USING COVERING INDEX"},
+	"Workspaces": {"SEARCH w USING INDEX", "SEARCH t USING INDEX"},
 	"Pins":       {inWorkspace},
 	"Pending":    {"(ns=?)"},
 	"lives":      {"COVERING INDEX", "(ns=? AND id=?)"},
@@ -113,6 +115,7 @@ var plans = map[string][]string{
 	"drop finding":              {"(ns=? AND checkpoint=?)"},
 	"drop place":                {"(ns=? AND checkpoint=?)"},
 	"drop facts":                {"(ns=? AND checkpoint=?)"},
+	"answered":                  {"(ns=? AND id=?)"},
 	"drop answers":              {"verification_checkpoint (ns=? AND checkpoint=?)"},
 }
 
@@ -163,9 +166,19 @@ func TestTables(t *testing.T) {
 	db := memory(t)
 	open(t, db, "a")
 	tables := rows(t, db, "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'catalog_version'")
-	if len(tables) != 12 {
+	if len(tables) != 13 {
 		t.Errorf("there are %d tables: %v", len(tables), tables)
 	}
+	var names [][]string
+	for _, table := range sqlcat.Tables() {
+		names = append(names, []string{table.Name})
+		if !table.Tenant || table.Sealed {
+			t.Errorf("%+v", table)
+		}
+	}
+	slices.SortFunc(names, slices.Compare)
+	slices.SortFunc(tables, slices.Compare)
+	same(t, "tables that are told", names, tables)
 	for _, table := range tables {
 		for _, col := range rows(t, db, "SELECT name, type, \"notnull\", pk FROM pragma_table_info($1)", table[0]) {
 			name, kind, notNull, key := col[0], col[1], col[2], col[3]
@@ -187,7 +200,7 @@ func TestNewerCatalog(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := sqlcat.New(t.Context(), db, "a", sqlcat.Options{})
-	if err == nil || !strings.Contains(err.Error(), "a newer version made this catalog") {
+	if !errors.Is(err, migrate.ErrNewer) || !strings.HasPrefix(err.Error(), "open catalog: ") {
 		t.Fatalf("got error %v", err)
 	}
 }

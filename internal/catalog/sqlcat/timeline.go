@@ -101,7 +101,7 @@ func (c *Catalog) ofSession(ctx context.Context, session string, limit int64, qu
 		return nil, fmt.Errorf("encode session: %w", err)
 	}
 	sign = sign[1 : len(sign)-len(`"}`)] // the id may go on
-	err = each(ctx, c.db, func(rows *sql.Rows) (bool, error) {
+	err = c.look(ctx, "list checkpoints", func(rows *sql.Rows) (bool, error) {
 		var raw sql.RawBytes
 		if err := rows.Scan(&raw); err != nil || !bytes.Contains(raw, sign) {
 			return true, err
@@ -116,7 +116,7 @@ func (c *Catalog) ofSession(ctx context.Context, session string, limit int64, qu
 		return int64(len(all)) < limit, nil
 	}, query, args...)
 	if err != nil {
-		return nil, c.wrong("list checkpoints", err)
+		return nil, err
 	}
 	return all, nil
 }
@@ -137,6 +137,7 @@ func (c *Catalog) Tombstones(ctx context.Context, ws retake.WorkspaceID) ([]reta
 // Counts answers how many live, and the highest number that was ever given.
 func (c *Catalog) Counts(ctx context.Context, ws retake.WorkspaceID) (live, last int64, err error) {
 	var top, buried int64
-	err = c.db.QueryRowContext(ctx, sqlCounts, c.ns, string(ws)).Scan(&live, &top, &buried)
-	return live, max(top, buried), c.wrong("count checkpoints", err)
+	scan := func(rows *sql.Rows) error { return rows.Scan(&live, &top, &buried) }
+	_, err = c.row(ctx, "count checkpoints", scan, sqlCounts, c.ns, string(ws))
+	return live, max(top, buried), err
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // PutVerification adds or replaces an answer. It may come before its checkpoint,
-// when a catalog is made again; of one that is buried nothing is kept.
+// when a catalog is made again; of one that is buried nothing is kept. When it is no
+// longer running there is a notice.
 func (c *Catalog) PutVerification(ctx context.Context, v retake.Verification) error {
 	output := []byte(v.Output)
 	v.Output = ""
@@ -21,13 +22,20 @@ func (c *Catalog) PutVerification(ctx context.Context, v retake.Verification) er
 	if err != nil {
 		return fmt.Errorf("encode verification: %w", err)
 	}
-	return c.write(ctx, "put verification", func(tx *sql.Tx) error {
+	return c.act(ctx, "put verification", func(tx *sql.Tx) ([]string, error) {
 		if yes, err := has(ctx, tx, sqlBuried, c.ns, string(v.Checkpoint)); err != nil || yes {
-			return err
+			return nil, err
+		}
+		if yes, err := has(ctx, tx, sqlAnswered, c.ns, string(v.ID), raw, output); err != nil || yes {
+			return nil, err
 		}
 		_, err := tx.ExecContext(ctx, sqlPutVerification, c.ns, string(v.ID), string(v.Workspace), string(v.Checkpoint), v.Number,
 			string(v.Content), []byte(said(v.Name)), []byte(said(v.Command)), v.Started.UnixMicro(), raw, output)
-		return err
+		if err != nil || v.Verdict == retake.Running {
+			return []string{string(v.ID)}, err
+		}
+		n := catalog.Notice{Topic: verified, Workspace: v.Workspace, Checkpoint: v.Checkpoint, Time: v.Started}
+		return []string{string(v.ID)}, c.notify(ctx, tx, n)
 	})
 }
 

@@ -1,6 +1,7 @@
 package sqlcat
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -16,30 +17,38 @@ import (
 
 // PutWorkspace adds a workspace, or changes it; the time it was created at stays.
 func (c *Catalog) PutWorkspace(ctx context.Context, ws retake.Workspace) error {
-	return c.write(ctx, "put workspace", func(tx *sql.Tx) error {
+	return c.act(ctx, "put workspace", func(tx *sql.Tx) ([]string, error) {
 		old, err := scanWorkspace(tx.QueryRowContext(ctx, sqlWorkspace, c.ns, string(ws.ID)))
-		switch {
-		case err == nil:
+		known := err == nil
+		if known {
 			ws.Created = old.Created
-		case !errors.Is(err, sql.ErrNoRows):
-			return err
+		} else if !errors.Is(err, sql.ErrNoRows) {
+			return nil, err
 		}
 		raw, err := json.Marshal(ws)
 		if err != nil {
-			return fmt.Errorf("encode workspace: %w", err)
+			return nil, fmt.Errorf("encode workspace: %w", err)
+		}
+		if was, err := json.Marshal(old); known && err == nil && old.Root == ws.Root && bytes.Equal(was, raw) {
+			return nil, nil
 		}
 		_, err = tx.ExecContext(ctx, sqlPutWorkspace, c.ns, string(ws.ID), plain(ws.Name), []byte(ws.Root), raw)
-		return err
+		return []string{string(ws.ID)}, err
 	})
 }
 
 // Workspace answers one by id.
 func (c *Catalog) Workspace(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, error) {
-	ws, err := scanWorkspace(c.db.QueryRowContext(ctx, sqlWorkspace, c.ns, string(id)))
-	if errors.Is(err, sql.ErrNoRows) {
-		err = catalog.ErrNotFound
+	doing := fmt.Sprintf("find workspace %s", id)
+	var ws retake.Workspace
+	found, err := c.row(ctx, doing, func(rows *sql.Rows) (err error) {
+		ws, err = scanWorkspace(rows)
+		return err
+	}, sqlWorkspace, c.ns, string(id))
+	if err == nil && !found {
+		err = fmt.Errorf("%s: %w", doing, catalog.ErrNotFound)
 	}
-	return ws, c.wrong(fmt.Sprintf("find workspace %s", id), err)
+	return ws, err
 }
 
 // scanWorkspace reads root and body, and what more the row has. The root has a

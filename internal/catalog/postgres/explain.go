@@ -1,0 +1,118 @@
+package postgres
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/retake-dev/retake"
+)
+
+// Codes of the server, of which the first two characters are the class.
+const (
+	serializationFailure = "40001"
+	deadlockDetected     = "40P01"
+	lockNotAvailable     = "55P03"
+	queryCanceled        = "57014"
+	tooManyConnections   = "53300"
+	insufficientRights   = "42501"
+	idleInTransaction    = "25P03"
+	duplicateObject      = "42710"
+	uniqueViolation      = "23505"
+	internalError        = "XX000"
+	dataCorrupted        = "XX001"
+	indexCorrupted       = "XX002"
+
+	classConnection = "08"
+	classAccess     = "28"
+	classDatabase   = "3D"
+	classResources  = "53"
+	classLimit      = "54"
+	classOperator   = "57" // it ends, or is not up yet
+)
+
+// Again reports whether a transaction came to nothing because of another one.
+func Again(err error) bool {
+	c := code(err)
+	return c == serializationFailure || c == deadlockDetected
+}
+
+// code is the server's code for err; "" when it said nothing.
+func code(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// Explain puts the driver's errors into words. Others pass.
+func Explain(err error) error {
+	var known *retake.Error
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	if e := explained(err); e != nil {
+		e.Err = err
+		return e
+	}
+	return err
+}
+
+func explained(err error) *retake.Error {
+	c := code(err)
+	if c == "" {
+		return unreached(err)
+	}
+	switch c {
+	case serializationFailure, deadlockDetected, lockNotAvailable, queryCanceled, tooManyConnections:
+		return &retake.Error{Kind: retake.Busy, What: "the database is busy", Safe: "Nothing was changed.", Hint: "Try again."}
+	case insufficientRights:
+		return &retake.Error{Kind: retake.Denied, What: "the database does not allow this", Safe: "Nothing was changed."}
+	case dataCorrupted, indexCorrupted:
+		return &retake.Error{Kind: retake.Damaged, What: "the database is damaged", Safe: "The stores hold every checkpoint."}
+	case idleInTransaction:
+		return away()
+	}
+	switch c[:2] {
+	case classConnection, classOperator:
+		return away()
+	case classAccess, classDatabase:
+		return &retake.Error{Kind: retake.Away, What: "the database does not let us in", Safe: "Nothing was changed.", Hint: "Look at the address, the user and the password."}
+	case classResources:
+		return &retake.Error{Kind: retake.Limit, What: "the database is full", Safe: "Nothing was changed.", Hint: "Give it more room."}
+	case classLimit:
+		return &retake.Error{Kind: retake.Limit, What: "the database does not take something so large", Safe: "Nothing was changed."}
+	}
+	return nil
+}
+
+// unreached is for what came without the server: it is away, unless the caller gave up.
+// A commit whose answer was lost may have happened, so nothing is said of safety.
+func unreached(err error) *retake.Error {
+	var dial *pgconn.ConnectError
+	if errors.As(err, &dial) && !errors.Is(err, context.Canceled) {
+		return &retake.Error{Kind: retake.Away, What: "the database cannot be reached", Safe: "Nothing was changed.", Hint: "Look whether it runs."}
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return nil
+	}
+	var network net.Error
+	for _, gone := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn, pgconn.ErrConnClosed} {
+		if errors.Is(err, gone) {
+			return away()
+		}
+	}
+	if errors.As(err, &network) {
+		return away()
+	}
+	return nil
+}
+
+func away() *retake.Error {
+	return &retake.Error{Kind: retake.Away, What: "the connection to the database was lost", Hint: "Try again: what was done twice is done once."}
+}
