@@ -1,0 +1,76 @@
+package token
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
+
+const (
+	macSize   = 16
+	maxCursor = 4096
+	cursorUse = "retake cursor 1" // no other text is signed with this beginning
+)
+
+// Cursors makes and opens the cursors of lists. It may be used by many at once.
+type Cursors struct{ key []byte }
+
+// NewCursors takes the secret that all servers of one address share. Without one it makes
+// its own, and its cursors are good as long as it lives: an empty secret would be known to
+// everybody.
+func NewCursors(key []byte) *Cursors {
+	if len(key) > 0 {
+		return &Cursors{key: slices.Clone(key)}
+	}
+	own := make([]byte, sha256.Size)
+	_, _ = rand.Read(own)
+	return &Cursors{key: own}
+}
+
+// Seal makes the cursor that goes on at a place of the list that filter chooses.
+func (c *Cursors) Seal(filter, at string) string {
+	return base64.RawURLEncoding.EncodeToString(append(c.mac(filter, at), at...))
+}
+
+// Open answers where a cursor goes on. One of another list, of another server or of
+// nobody is Invalid.
+func (c *Cursors) Open(filter, cursor string) (string, error) {
+	// The decoder skips line ends, and each cursor has one spelling.
+	if len(cursor) > maxCursor || strings.ContainsAny(cursor, "\r\n") {
+		return "", strange()
+	}
+	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err != nil || len(b) < macSize {
+		return "", strange()
+	}
+	at := string(b[macSize:])
+	if !hmac.Equal(b[:macSize], c.mac(filter, at)) {
+		return "", strange()
+	}
+	return at, nil
+}
+
+// mac is over the lengths too, so that no byte can move from the filter to the place.
+func (c *Cursors) mac(filter, at string) []byte {
+	h := hmac.New(sha256.New, c.key)
+	var size [8]byte
+	for _, part := range []string{cursorUse, filter, at} {
+		binary.BigEndian.PutUint64(size[:], uint64(len(part)))
+		h.Write(size[:])
+		h.Write([]byte(part))
+	}
+	return h.Sum(nil)[:macSize]
+}
+
+func strange() error {
+	return &retake.Error{
+		Kind: retake.Invalid, What: "the cursor does not belong to this list", Safe: "Nothing was changed.",
+		Hint: "Ask for the list again without a cursor, and keep the filter while you page.",
+	}
+}

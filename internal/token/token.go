@@ -1,0 +1,114 @@
+// Package token makes and reads the texts that a server hands out and wants back: keys,
+// and cursors of lists.
+//
+// It touches nothing but the source of randomness. It never stores, logs or returns a
+// secret that it was not just asked to make.
+//
+//	T1  A key is rtk_<kind>_<26 characters of 5 random bits><6 characters of checksum>.
+//	    130 bits cannot be guessed; the checksum only tells a typing error from a wrong key.
+//	T2  What is kept of a key is the SHA-256 of all of it, and its last four characters.
+//	T3  A cursor opens only with the filter and the secret that it was made with.
+package token
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"hash/crc32"
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
+
+const (
+	prefix   = "rtk_"
+	symbols  = "abcdefghijklmnopqrstuvwxyz234567"
+	digits   = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	randoms  = 26
+	checks   = 6 // 62^6 > 2^32
+	tailSize = 4
+)
+
+// New makes a key. The secret is for its owner alone.
+func New(kind retake.KeyKind) (secret string, digest [sha256.Size]byte, tail string) {
+	var b [randoms]byte
+	_, _ = rand.Read(b[:]) // it never fails: the process ends instead
+	for i := range b {
+		b[i] = symbols[b[i]%byte(len(symbols))] // 256 is a multiple of 32: no symbol is likelier
+	}
+	text := prefix + string(kind) + "_" + string(b[:])
+	secret = text + checksum(text)
+	return secret, sha256.Sum256([]byte(secret)), secret[len(secret)-tailSize:]
+}
+
+// Parse reads a key. That it is well formed says nothing of whether anybody made it:
+// look the digest up.
+func Parse(secret string) (kind retake.KeyKind, digest [sha256.Size]byte, ok bool) {
+	kind, size := match(secret)
+	if size == 0 || size != len(secret) {
+		return "", digest, false
+	}
+	return kind, sha256.Sum256([]byte(secret)), true
+}
+
+// Count answers how many well formed keys stand in a text, so that places where none may
+// ever stand can be searched.
+func Count(text []byte) int {
+	s, n := string(text), 0
+	for {
+		i := strings.Index(s, prefix)
+		if i < 0 {
+			return n
+		}
+		s = s[i:]
+		if _, size := match(s); size > 0 {
+			n++
+			s = s[size:]
+			continue
+		}
+		s = s[len(prefix):]
+	}
+}
+
+// match answers the kind and the length of the key that a text begins with; 0: it does not.
+func match(s string) (retake.KeyKind, int) {
+	for _, kind := range retake.KeyKinds {
+		head := prefix + string(kind) + "_"
+		if !strings.HasPrefix(s, head) {
+			continue
+		}
+		size := len(head) + randoms + checks
+		if len(s) < size || !made(s[len(head):len(head)+randoms]) {
+			return "", 0
+		}
+		body, check := s[:size-checks], s[size-checks:size]
+		if subtle.ConstantTimeCompare([]byte(checksum(body)), []byte(check)) != 1 {
+			return "", 0
+		}
+		return kind, size
+	}
+	return "", 0
+}
+
+// made reports whether all characters are ours. It looks at all of them in any case, and
+// at none through a table, so that its time tells nothing of the secret.
+func made(s string) bool {
+	bad := 0
+	for i := range len(s) {
+		c := int(s[i])
+		letter := subtle.ConstantTimeLessOrEq('a', c) & subtle.ConstantTimeLessOrEq(c, 'z')
+		digit := subtle.ConstantTimeLessOrEq('2', c) & subtle.ConstantTimeLessOrEq(c, '7')
+		bad |= 1 - (letter | digit)
+	}
+	return bad == 0
+}
+
+func checksum(s string) string {
+	sum := crc32.ChecksumIEEE([]byte(s))
+	var out [checks]byte
+	for i := checks - 1; i >= 0; i-- {
+		out[i] = digits[sum%uint32(len(digits))]
+		sum /= uint32(len(digits))
+	}
+	return string(out[:])
+}
