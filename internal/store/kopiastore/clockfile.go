@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kopia/kopia/repo/blob"
+
 	"github.com/retake-dev/retake/internal/clock"
 	"github.com/retake-dev/retake/internal/fsx"
 )
@@ -19,7 +21,27 @@ import (
 // the engine's clock never goes back. Its mark is kept in a file, which a sweep
 // makes durable before it drops anything; between sweeps the times of the blobs
 // themselves, which carry this clock, are mark enough.
-const clockFile = "clock"
+//
+// The times of blobs in a bucket are the bucket's, which may be behind ours. There a
+// sweep also writes the mark as the name of a blob: the list of the index shows it to
+// everybody, also to who has lost the file.
+const (
+	clockFile  = "clock"
+	markPrefix = "xc" // the engine knows xe, xn, xr, xs and xw
+)
+
+func markID(t time.Time) blob.ID {
+	return markPrefix + blob.ID(strconv.FormatInt(t.UnixNano(), 10))
+}
+
+func markOf(id blob.ID) (time.Time, bool) {
+	text, ok := strings.CutPrefix(string(id), markPrefix)
+	if !ok {
+		return time.Time{}, false
+	}
+	ns, err := strconv.ParseInt(text, 10, 64)
+	return time.Unix(0, ns), err == nil
+}
 
 func readMark(dir fsx.Dir) (time.Time, error) {
 	f, err := dir.OpenFile(clockFile)
@@ -70,27 +92,31 @@ func writeMark(dir fsx.Dir, t time.Time) error {
 // newestBlob is the newest time among index blobs, which this clock stamped. A
 // stamp far ahead of the wall clock came from another writer's wrong clock; we
 // follow it all the same, because the engine compares with it.
-func newestBlob(ctx context.Context, d *disk) (time.Time, error) {
-	found, err := d.list.find("x", d.dir)
+func newestBlob(ctx context.Context, b blobs) (time.Time, error) {
+	found, err := b.find(ctx, "x")
 	if err != nil {
 		return time.Time{}, fmt.Errorf("list index blobs: %w", err)
 	}
 	var t time.Time
 	for _, m := range found {
-		if m.Timestamp.After(t) {
-			t = m.Timestamp
+		at := m.Timestamp
+		if mark, ok := markOf(m.BlobID); ok {
+			at = mark
+		}
+		if at.After(t) {
+			t = at
 		}
 	}
 	return t, ctx.Err()
 }
 
 // startClock raises the clock to every mark there is.
-func startClock(ctx context.Context, c *clock.Monotone, home fsx.Dir, d *disk) error {
+func startClock(ctx context.Context, c *clock.Monotone, home fsx.Dir, b blobs) error {
 	mark, err := readMark(home)
 	if err != nil {
 		return err
 	}
-	newest, err := newestBlob(ctx, d)
+	newest, err := newestBlob(ctx, b)
 	if err != nil {
 		return err
 	}

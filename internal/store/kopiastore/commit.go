@@ -24,9 +24,9 @@ func newReader(b []byte) io.Reader { return bytes.NewReader(b) }
 // deleting makes the engine read all manifests again.
 const staleStep = 64
 
-// insert puts a leaf into its bucket and rewrites the way up to the root.
+// insert puts a leaf into its shelf and rewrites the way up to the root.
 func (w *writer) insert(ctx context.Context, number int64, leaf retake.Entry) error {
-	top, mid := buckets(number)
+	top, mid := shelves(number)
 	if err := w.loadPath(ctx, top, mid); err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (w *writer) insert(ctx context.Context, number int64, leaf retake.Entry) er
 	return w.writePath(ctx, leaf.ModTime)
 }
 
-// loadPath makes w.top and w.mid the directories of a bucket, new ones if need be.
+// loadPath makes w.top and w.mid the directories of a shelf, new ones if need be.
 func (w *writer) loadPath(ctx context.Context, top, mid string) error {
 	if w.top.name != top {
 		entries, err := w.childEntries(ctx, w.l.root, top)
@@ -161,7 +161,7 @@ func (w *writer) Annotate(ctx context.Context, number int64, state []retake.Entr
 	if err := w.usable(); err != nil {
 		return err
 	}
-	top, mid := buckets(number)
+	top, mid := shelves(number)
 	if err := w.loadPath(ctx, top, mid); err != nil {
 		return fmt.Errorf("annotate: %w", err)
 	}
@@ -245,9 +245,9 @@ func (w *writer) Forget(ctx context.Context, stones []retake.Tombstone) error {
 	return w.doubt("forget", w.commit(ctx, retake.Summary{}))
 }
 
-// bury puts tombstones of one bucket in place.
+// bury puts tombstones of one shelf in place.
 func (w *writer) bury(ctx context.Context, stones []retake.Tombstone) error {
-	top, mid := buckets(stones[0].Number)
+	top, mid := shelves(stones[0].Number)
 	if err := w.loadPath(ctx, top, mid); err != nil {
 		return err
 	}

@@ -8,11 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/kopia/kopia/repo"
 	"github.com/kopia/kopia/repo/blob"
 	"github.com/kopia/kopia/repo/content"
 	"github.com/kopia/kopia/repo/format"
+
+	"github.com/retake-dev/retake"
 )
 
 // The engine opens a repository through a configuration file that names a
@@ -23,15 +26,15 @@ type mountOptions struct {
 	Key string `json:"key"`
 }
 
-var mounts sync.Map // key to *disk, while a repository is being opened
+var mounts sync.Map // key to blobs, while a repository is being opened
 
 func init() {
 	blob.AddSupportedStorage(storageType, mountOptions{}, func(_ context.Context, o *mountOptions, _ bool) (blob.Storage, error) {
-		d, ok := mounts.Load(o.Key)
+		b, ok := mounts.Load(o.Key)
 		if !ok {
 			return nil, fmt.Errorf("no storage is mounted as %q", o.Key)
 		}
-		return d.(*disk), nil
+		return b.(blobs), nil
 	})
 }
 
@@ -39,22 +42,22 @@ func init() {
 // session marker with it is one of ours.
 const identity = "retake"
 
-// openEngine opens the repository on d. No cache: the disk is near, and a cache
-// would be listed at every flush. OnFatalError must be set, or the engine would
+// openEngine opens the repository on b. No cache of its own: the disk is near, the
+// bucket keeps what is asked for again and again, and a cache would be listed at every flush. OnFatalError must be set, or the engine would
 // end the process.
-func openEngine(ctx context.Context, d *disk, password string) (repo.DirectRepository, error) {
+func openEngine(ctx context.Context, b blobs, now func() time.Time, password string) (repo.DirectRepository, error) {
 	dir, err := os.MkdirTemp("", "retake-engine-")
 	if err != nil {
 		return nil, fmt.Errorf("make engine configuration: %w", err)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a stray file of a few bytes
-	mounts.Store(dir, d)
+	mounts.Store(dir, b)
 	defer mounts.Delete(dir)
 	conf, err := json.Marshal(repo.LocalConfig{
 		Storage: &blob.ConnectionInfo{Type: storageType, Config: &mountOptions{Key: dir}},
 		Caching: &content.CachingOptions{},
 		// Readers hold no lock, and a view that may write would pack manifests as it
-		// reads them. Sessions write to the disk itself.
+		// reads them. Sessions write to the blobs themselves.
 		ClientOptions: repo.ClientOptions{ReadOnly: true, Hostname: identity, Username: identity, FormatBlobCacheDuration: format.DefaultRepositoryBlobCacheDuration},
 	})
 	if err != nil {
@@ -67,7 +70,7 @@ func openEngine(ctx context.Context, d *disk, password string) (repo.DirectRepos
 	var r repo.Repository
 	for range listTries {
 		r, err = repo.Open(ctx, file, password, &repo.Options{
-			TimeNowFunc:          d.now,
+			TimeNowFunc:          now,
 			DisableRepositoryLog: true,
 			DoNotWaitForUpgrade:  true,
 			OnFatalError:         func(error) {}, // the call that found it fails; the process is not ours to end
@@ -75,9 +78,12 @@ func openEngine(ctx context.Context, d *disk, password string) (repo.DirectRepos
 		if !errors.Is(err, errIndexGone) {
 			break
 		}
-		if err = d.list.renew(d.dir); err != nil {
+		if err = b.renew(ctx); err != nil {
 			break
 		}
+	}
+	if errors.Is(err, repo.ErrInvalidPassword) {
+		err = &retake.Error{Kind: retake.Denied, What: "the store does not open with this password", Safe: "Nothing was changed.", Err: err}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open repository: %w", err)

@@ -50,7 +50,17 @@ type disk struct {
 	list listing
 }
 
-var _ blob.Storage = (*disk)(nil)
+var _ blobs = (*disk)(nil)
+
+// newDisk is the disk in a directory. now stamps its blobs; wall says how old a list is.
+func newDisk(dir fsx.Dir, free func() (int64, int64, error), now, wall func() time.Time, sole bool) *disk {
+	d := &disk{dir: dir, free: free, now: now}
+	d.list.now, d.list.sole, d.list.want = wall, sole, remembered
+	d.list.read = func(context.Context) ([]blob.Metadata, error) { return readBlobs(dir, remembered) }
+	return d
+}
+
+func remembered(id blob.ID) bool { return id != "" && (id[0] == 'x' || id[0] == 's') }
 
 // errIndexGone: an index blob that was listed is not there any more, because a sweep
 // has put another in its place. The engine would ask for it again for a minute; we
@@ -58,12 +68,6 @@ var _ blob.Storage = (*disk)(nil)
 var errIndexGone = errors.New("replaced since it was listed")
 
 const listTries = 5
-
-func isPack(id blob.ID) bool { return id[0] == 'p' || id[0] == 'q' }
-
-// isMarker: session markers speak only to other engines' garbage collection, which
-// would find a lost marker no worse than a session that never wrote one.
-func isMarker(id blob.ID) bool { return id[0] == 's' }
 
 func (d *disk) PutBlob(_ context.Context, id blob.ID, data blob.Bytes, opts blob.PutOptions) error {
 	if opts.HasRetentionOptions() || opts.DoNotRecreate {
@@ -180,11 +184,11 @@ func (d *disk) whole() error {
 // mend begins again after a sync that was refused. Nobody may have packs under way:
 // those were closed with the writers that no index came from. What the disk holds now
 // is read anew, because a name may be there that was not acknowledged.
-func (d *disk) mend() error {
+func (d *disk) mend(ctx context.Context) error {
 	if err := d.dir.Sync(); err != nil {
 		return fmt.Errorf("sync directory: %w", err)
 	}
-	if err := d.list.renew(d.dir); err != nil {
+	if err := d.renew(ctx); err != nil {
 		return err
 	}
 	d.mu.Lock()
@@ -240,8 +244,17 @@ func (d *disk) GetMetadata(_ context.Context, id blob.ID) (blob.Metadata, error)
 	return blob.Metadata{BlobID: id, Length: i.Size, Timestamp: time.Unix(0, i.Mtime)}, nil
 }
 
-func (d *disk) ListBlobs(_ context.Context, prefix blob.ID, cb func(blob.Metadata) error) error {
-	found, err := d.list.find(prefix, d.dir)
+func (d *disk) find(ctx context.Context, prefix blob.ID) ([]blob.Metadata, error) {
+	if remembered(prefix) {
+		return d.list.find(ctx, prefix)
+	}
+	return readBlobs(d.dir, func(id blob.ID) bool { return strings.HasPrefix(string(id), string(prefix)) })
+}
+
+func (d *disk) renew(ctx context.Context) error { return d.list.renew(ctx) }
+
+func (d *disk) ListBlobs(ctx context.Context, prefix blob.ID, cb func(blob.Metadata) error) error {
+	found, err := d.find(ctx, prefix)
 	if err != nil {
 		return fmt.Errorf("list blobs %s*: %w", prefix, err)
 	}
@@ -255,7 +268,7 @@ func (d *disk) ListBlobs(_ context.Context, prefix blob.ID, cb func(blob.Metadat
 
 // FlushCaches is asked for when a listed index blob is not there any more: another
 // process replaced it since.
-func (d *disk) FlushCaches(context.Context) error { return d.list.renew(d.dir) }
+func (d *disk) FlushCaches(ctx context.Context) error { return d.renew(ctx) }
 
 // DeleteBlob removes a blob. The engine takes a marker away when its index is
 // published already: a marker that stays is the next sweep's, and no reason to
@@ -293,23 +306,3 @@ func (d *disk) ConnectionInfo() blob.ConnectionInfo {
 }
 
 func (d *disk) DisplayName() string { return "retake" }
-
-// sweepTemps removes files that writers left behind, when they are older than age.
-func (d *disk) sweepTemps(age time.Duration) error {
-	names, err := d.dir.Names()
-	if err != nil {
-		return err
-	}
-	limit := d.now().Add(-age).UnixNano()
-	for _, n := range names {
-		if !strings.Contains(n, ".tmp.") {
-			continue
-		}
-		if i, err := d.dir.Lstat(n); err == nil && i.Mtime < limit {
-			if err := d.dir.Remove(n); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-		}
-	}
-	return nil
-}

@@ -21,7 +21,7 @@ func rising(n []int64) []int64 {
 // view of the index.
 type session struct {
 	repo.DirectRepositoryWriter // of the store; what is not overridden below needs no view
-	disk                        *disk
+	blobs                       blobs
 	shared                      *content.SharedManager
 	contents                    *content.WriteManager
 	objects                     *object.Manager
@@ -37,7 +37,7 @@ func (v *session) Close(ctx context.Context) error {
 	return v.done(ctx)
 }
 
-func (v *session) BlobStorage() blob.Storage             { return v.disk }
+func (v *session) BlobStorage() blob.Storage             { return v.blobs }
 func (v *session) ContentManager() *content.WriteManager { return v.contents }
 func (v *session) ContentReader() content.Reader         { return v.contents }
 

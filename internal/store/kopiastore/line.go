@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/kopia/kopia/repo"
 	"github.com/kopia/kopia/repo/manifest"
@@ -24,7 +25,7 @@ import (
 //	      files/         its tree
 //	      state/         what the agent held, when there was any
 //	      card.json
-//	0/0/gone.json        tombstones of that bucket
+//	0/0/gone.json        tombstones of that shelf
 //
 // Readers find a leaf by its full number, so that the fan-out may change later.
 const (
@@ -36,7 +37,7 @@ const (
 	stateDir = "state"
 )
 
-func buckets(number int64) (top, mid string) {
+func shelves(number int64) (top, mid string) {
 	return strconv.FormatInt(number/(fanOut*fanOut), 10), strconv.FormatInt(number/fanOut%fanOut, 10)
 }
 
@@ -66,6 +67,7 @@ type found struct {
 	ws     retake.WorkspaceID
 	seq    int64
 	latest int64
+	at     time.Time
 }
 
 // findLines lists the manifests of lines, or of one line.
@@ -85,9 +87,15 @@ func findLines(ctx context.Context, r repo.Repository, ws retake.WorkspaceID) ([
 		if err := errors.Join(err1, err2); err != nil {
 			return nil, fmt.Errorf("read labels of line %s: %w", e.Labels[snapshot.UsernameLabel], err)
 		}
-		out = append(out, found{e.ID, retake.WorkspaceID(e.Labels[snapshot.UsernameLabel]), seq, latest})
+		out = append(out, found{e.ID, retake.WorkspaceID(e.Labels[snapshot.UsernameLabel]), seq, latest, e.ModTime})
 	}
-	slices.SortFunc(out, func(a, b found) int { return int(b.seq - a.seq) })
+	// Two with one number: the older was given up as not answered for, and came after all.
+	slices.SortFunc(out, func(a, b found) int {
+		if a.seq != b.seq {
+			return int(b.seq - a.seq)
+		}
+		return b.at.Compare(a.at)
+	})
 	return out, nil
 }
 
@@ -166,18 +174,18 @@ func readLeaf(ctx context.Context, r repo.Repository, e retake.Entry) (*store.Le
 	return leaf, nil
 }
 
-// bucket is one mid-level directory: leaves by number, and tombstones.
-type bucket struct {
+// shelf is one mid-level directory: leaves by number, and tombstones.
+type shelf struct {
 	leaves map[int64]retake.Entry
 	gone   []retake.Tombstone
 }
 
-func readBucket(ctx context.Context, r repo.Repository, id retake.ObjectID) (*bucket, error) {
+func readShelf(ctx context.Context, r repo.Repository, id retake.ObjectID) (*shelf, error) {
 	entries, err := readDir(ctx, r, id)
 	if err != nil {
 		return nil, err
 	}
-	b := &bucket{leaves: map[int64]retake.Entry{}}
+	b := &shelf{leaves: map[int64]retake.Entry{}}
 	for _, e := range entries {
 		if e.Name == goneFile {
 			if err := readJSON(ctx, r, e.Object, &b.gone); err != nil {
@@ -194,8 +202,8 @@ func readBucket(ctx context.Context, r repo.Repository, id retake.ObjectID) (*bu
 	return b, nil
 }
 
-// eachBucket calls f for every bucket that may hold a number above after, in rising order.
-func (l *openLine) eachBucket(ctx context.Context, r repo.Repository, after int64, f func(*bucket) error) error {
+// eachShelf calls f for every shelf that may hold a number above after, in rising order.
+func (l *openLine) eachShelf(ctx context.Context, r repo.Repository, after int64, f func(*shelf) error) error {
 	for _, top := range numbered(l.root) {
 		if (top.n+1)*fanOut*fanOut <= after {
 			continue
@@ -208,7 +216,7 @@ func (l *openLine) eachBucket(ctx context.Context, r repo.Repository, after int6
 			if (top.n*fanOut+mid.n+1)*fanOut <= after {
 				continue
 			}
-			b, err := readBucket(ctx, r, mid.entry.Object)
+			b, err := readShelf(ctx, r, mid.entry.Object)
 			if err != nil {
 				return err
 			}
@@ -247,12 +255,12 @@ func entryNamed(entries []retake.Entry, name string) (retake.Entry, bool) {
 
 // leafAt finds one leaf. store.ErrNotFound.
 func (l *openLine) leafAt(ctx context.Context, r repo.Repository, number int64) (*store.Leaf, error) {
-	top, mid := buckets(number)
+	top, mid := shelves(number)
 	id, err := descend(ctx, r, l.root, top, mid)
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint %d: %w", number, err)
 	}
-	b, err := readBucket(ctx, r, id)
+	b, err := readShelf(ctx, r, id)
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint %d: %w", number, err)
 	}

@@ -1,22 +1,19 @@
 package kopiastore
 
 import (
-	"errors"
+	"context"
 	"fmt"
-	"io/fs"
 	"sort"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/kopia/kopia/repo/blob"
-
-	"github.com/retake-dev/retake/internal/fsx"
 )
 
-// listing remembers the index blobs and session markers of the directory. The
-// engine asks for them six times in each flush. Between two readings it knows the
-// directory as it was then, and our own changes since.
+// listing remembers the index blobs of a place, and for a disk the session markers.
+// The engine asks for them six times in each flush. Between two readings it knows the
+// place as it was then, and our own changes since.
 //
 // What other processes add must show soon: the engine decides by it in which epoch
 // it writes, and whether that epoch is over already. An index blob in an epoch that
@@ -27,13 +24,20 @@ import (
 // and sweep read it by renew, whose error we see; one that cannot be read again
 // serves on, and no index is published by it.
 type listing struct {
-	now   func() time.Time
-	sole  bool // nobody else adds or removes: what was read once is kept
-	mu    sync.Mutex
-	at    time.Time                 // guarded by mu; when it was read
-	stale error                     // guarded by mu; why it could not be read again
-	known map[blob.ID]blob.Metadata // guarded by mu; nil: not read yet
-	order []blob.ID                 // guarded by mu; known, sorted; nil: not sorted yet
+	now  func() time.Time // of the wall: a clock that is held back would let it grow old
+	sole bool             // nobody else adds or removes: what was read once is kept
+	rest time.Duration    // after a reading that did not work; 0: the next question reads again
+	want func(blob.ID) bool
+	read func(context.Context) ([]blob.Metadata, error) // all that is wanted
+
+	mu     sync.Mutex
+	at     time.Time                 // guarded by mu; when it was read
+	tried  time.Time                 // guarded by mu; when it was last to be read
+	newest time.Time                 // guarded by mu; among what was read
+	stale  error                     // guarded by mu; why it could not be read again
+	doubt  bool                      // guarded by mu; something of ours may be there and not in it
+	known  map[blob.ID]blob.Metadata // guarded by mu; nil: not read yet
+	order  []blob.ID                 // guarded by mu; known, sorted; nil: not sorted yet
 }
 
 const listingAge = 5 * time.Second
@@ -45,12 +49,10 @@ func (l *listing) trouble() error {
 	return l.stale
 }
 
-func remembered(id blob.ID) bool { return id != "" && (id[0] == 'x' || id[0] == 's') }
-
 func (l *listing) put(m blob.Metadata) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.known == nil || !remembered(m.BlobID) {
+	if l.known == nil || !l.want(m.BlobID) {
 		return
 	}
 	if _, ok := l.known[m.BlobID]; !ok {
@@ -68,33 +70,70 @@ func (l *listing) drop(id blob.ID) {
 	}
 }
 
-// renew reads the directory. After an error the listing is as it was.
-func (l *listing) renew(dir fsx.Dir) error {
+// suspect makes the next question read again, of a sole owner too.
+func (l *listing) suspect() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.read(dir)
+	l.doubt, l.tried = true, time.Time{}
 }
 
-func (l *listing) read(dir fsx.Dir) error {
-	all, err := readBlobs(dir, remembered)
+// guess answers the time of a blob that is put now, by the clock that stamps what is
+// read. It may be behind that clock and is not ahead of it: among the times of others
+// an epoch then looks shorter than it is, never longer.
+func (l *listing) guess() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	if l.newest.IsZero() || now.Before(l.at) {
+		return now
+	}
+	return l.newest.Add(now.Sub(l.at))
+}
+
+// renew reads the place. After an error the listing is as it was.
+func (l *listing) renew(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.reread(ctx)
+}
+
+func (l *listing) reread(ctx context.Context) error {
+	at := l.now()
+	all, err := l.read(ctx)
+	l.tried = l.now()
 	if err != nil {
 		return fmt.Errorf("list blobs: %w", err)
 	}
-	l.known, l.order, l.at, l.stale = make(map[blob.ID]blob.Metadata, len(all)), nil, l.now(), nil
+	l.known, l.order, l.at, l.newest, l.stale, l.doubt = make(map[blob.ID]blob.Metadata, len(all)), nil, at, time.Time{}, nil, false
 	for _, m := range all {
 		l.known[m.BlobID] = m
+		if m.Timestamp.After(l.newest) {
+			l.newest = m.Timestamp
+		}
 	}
 	return nil
 }
 
-func (l *listing) find(prefix blob.ID, dir fsx.Dir) ([]blob.Metadata, error) {
-	if !remembered(prefix) {
-		return readBlobs(dir, func(id blob.ID) bool { return strings.HasPrefix(string(id), string(prefix)) })
+// due reports whether it must be read again before it answers.
+func (l *listing) due() bool {
+	if l.known == nil {
+		return true
 	}
+	now := l.now()
+	if l.stale != nil && now.Sub(l.tried) < l.rest && !now.Before(l.tried) {
+		return false
+	}
+	age := now.Sub(l.at)
+	return l.doubt || !l.sole && (age > listingAge || age < 0)
+}
+
+// find answers what is known, with the prefix, by name.
+func (l *listing) find(ctx context.Context, prefix blob.ID) ([]blob.Metadata, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.known == nil || !l.sole && l.now().Sub(l.at) > listingAge {
-		err := l.read(dir)
+	if l.due() {
+		// Who goes away meanwhile must not leave the others with a list that is stale.
+		err := l.reread(context.WithoutCancel(ctx))
 		if err != nil && l.known == nil {
 			return nil, err
 		}
@@ -115,28 +154,4 @@ func (l *listing) find(prefix blob.ID, dir fsx.Dir) ([]blob.Metadata, error) {
 		found = append(found, l.known[l.order[i]])
 	}
 	return found, nil
-}
-
-func readBlobs(dir fsx.Dir, want func(blob.ID) bool) ([]blob.Metadata, error) {
-	names, err := dir.Names()
-	if err != nil {
-		return nil, err
-	}
-	var out []blob.Metadata
-	for _, n := range names {
-		id, ok := strings.CutSuffix(n, suffix)
-		if !ok || id == "" || !want(blob.ID(id)) {
-			continue
-		}
-		i, err := dir.Lstat(n)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // removed since it was listed
-		}
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, blob.Metadata{BlobID: blob.ID(id), Length: i.Size, Timestamp: time.Unix(0, i.Mtime)})
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].BlobID < out[j].BlobID })
-	return out, nil
 }

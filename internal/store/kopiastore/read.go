@@ -39,6 +39,8 @@ func translate(id retake.ObjectID, err error) error {
 		return fmt.Errorf("open %s: %w", id, errors.Join(store.ErrNotFound, err))
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
+	case retake.IsKind(err, retake.Away): // nothing is known of the bytes
+		return fmt.Errorf("read %s: %w", id, err)
 	case errors.Is(err, blob.ErrBlobNotFound):
 		return fmt.Errorf("read %s: a pack is missing: %w", id, errors.Join(store.ErrDamaged, err))
 	}
@@ -86,7 +88,9 @@ func fresh[T any](ctx context.Context, s *Store, f func(repo.Repository) (T, err
 	if err == nil || !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrDamaged) {
 		return v, err
 	}
-	if rerr := s.refresh(ctx); rerr != nil {
+	if rerr := s.refresh(ctx); retake.IsKind(rerr, retake.Away) {
+		return v, rerr // it may well be there
+	} else if rerr != nil {
 		return v, errors.Join(err, rerr)
 	}
 	return f(s.rep)
@@ -100,7 +104,7 @@ func (s *Store) refresh(ctx context.Context) error {
 	defer s.mu.Unlock()
 	var err error
 	for range listTries {
-		if err = s.disk.list.renew(s.disk.dir); err == nil {
+		if err = s.blobs.renew(ctx); err == nil {
 			err = s.rep.Refresh(ctx)
 		}
 		if !errors.Is(err, errIndexGone) {
@@ -237,10 +241,10 @@ func (s *Store) Leaves(ctx context.Context, ws retake.WorkspaceID, after int64, 
 		return err
 	}
 	defer release()
-	return l.eachBucket(ctx, r, after, func(b *bucket) error { return b.each(ctx, r, after, f) })
+	return l.eachShelf(ctx, r, after, func(b *shelf) error { return b.each(ctx, r, after, f) })
 }
 
-func (b *bucket) each(ctx context.Context, r repo.Repository, after int64, f func(*store.Leaf, *retake.Tombstone) error) error {
+func (b *shelf) each(ctx context.Context, r repo.Repository, after int64, f func(*store.Leaf, *retake.Tombstone) error) error {
 	stones := map[int64]*retake.Tombstone{}
 	var numbers []int64
 	for i := range b.gone {

@@ -95,7 +95,7 @@ func (c *sweep) rewriteBatch(ctx context.Context, packs []sparsePack, ids []cont
 		if moved[p.id] {
 			return fmt.Errorf("pack %s still holds live contents after its rewrite", p.id)
 		}
-		if err := c.s.disk.DeleteBlob(ctx, p.id); err != nil {
+		if err := c.s.blobs.DeleteBlob(ctx, p.id); err != nil {
 			return err
 		}
 		c.grew(-p.size)
@@ -120,7 +120,7 @@ func (c *sweep) batch() int64 {
 	if c.room > 0 {
 		return c.room
 	}
-	free, _, err := c.s.disk.free()
+	free, err := c.s.blobs.room()
 	if err != nil {
 		return minBatch
 	}
@@ -130,7 +130,7 @@ func (c *sweep) batch() int64 {
 func (c *sweep) sparsePacks(ctx context.Context) ([]sparsePack, error) {
 	sizes := map[blob.ID]int64{}
 	for _, p := range content.PackBlobIDPrefixes {
-		found, err := c.s.disk.list.find(p, c.s.disk.dir)
+		found, err := c.s.blobs.find(ctx, p)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/kopia/kopia/repo"
+	"github.com/kopia/kopia/repo/blob"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/store"
@@ -29,6 +30,7 @@ func (s *Store) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubRep
 	if err := s.refresh(ctx); err != nil {
 		return retake.ScrubReport{}, fmt.Errorf("scrub: %w", err)
 	}
+	s.blobs.cool()
 	r, release, err := s.reading(ctx)
 	if err != nil {
 		return retake.ScrubReport{}, fmt.Errorf("scrub: %w", err)
@@ -38,7 +40,7 @@ func (s *Store) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubRep
 	if err != nil {
 		return retake.ScrubReport{}, fmt.Errorf("scrub: %w", err)
 	}
-	c := &scrub{s: s, r: r, q: q, seen: map[retake.ObjectID]bool{}}
+	c := &scrub{s: s, r: r, q: q, seen: map[retake.ObjectID]bool{}, packs: map[blob.ID]error{}}
 	c.rep.Failed = []string{}
 	seen := map[retake.WorkspaceID]bool{}
 	for _, f := range lines {
@@ -54,11 +56,12 @@ func (s *Store) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubRep
 }
 
 type scrub struct {
-	s    *Store
-	r    repo.Repository
-	q    retake.ScrubQuery
-	seen map[retake.ObjectID]bool
-	rep  retake.ScrubReport
+	s     *Store
+	r     repo.Repository
+	q     retake.ScrubQuery
+	seen  map[retake.ObjectID]bool
+	rep   retake.ScrubReport
+	packs map[blob.ID]error // why it cannot be found; nil: it is there
 }
 
 func (c *scrub) line(ctx context.Context, ws retake.WorkspaceID) error {
@@ -66,7 +69,7 @@ func (c *scrub) line(ctx context.Context, ws retake.WorkspaceID) error {
 	if err != nil {
 		return c.fail(ctx, string(ws), err)
 	}
-	err = l.eachBucket(ctx, c.r, 0, func(b *bucket) error {
+	err = l.eachShelf(ctx, c.r, 0, func(b *shelf) error {
 		for n, e := range b.leaves {
 			c.rep.Checkpoints++
 			at := fmt.Sprintf("%s %d", l.record.Workspace.Name, n)
@@ -94,10 +97,14 @@ func (c *scrub) line(ctx context.Context, ws retake.WorkspaceID) error {
 	return nil
 }
 
-// fail notes what is damaged; only the end of ctx ends a scrub.
+// fail notes what is damaged. The end of ctx ends a scrub, and bytes that are away:
+// nothing can be said of them.
 func (c *scrub) fail(ctx context.Context, at string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if retake.IsKind(err, retake.Away) {
+		return err
 	}
 	c.rep.Failed = append(c.rep.Failed, at+": "+err.Error())
 	return nil
@@ -160,13 +167,23 @@ func (c *scrub) parts(ctx context.Context, at string, e retake.Entry) error {
 	for _, id := range ids {
 		i, err := c.r.ContentInfo(ctx, id)
 		if err == nil {
-			_, err = c.s.disk.GetMetadata(ctx, i.PackBlobID)
+			err = c.pack(ctx, i.PackBlobID)
 		}
 		if err != nil {
 			return c.fail(ctx, at, err)
 		}
 	}
 	return nil
+}
+
+// pack asks once for a pack, whoever lies in it.
+func (c *scrub) pack(ctx context.Context, id blob.ID) error {
+	err, asked := c.packs[id]
+	if !asked {
+		_, err = c.s.blobs.GetMetadata(ctx, id)
+		c.packs[id] = err
+	}
+	return err
 }
 
 // chosen picks the same share of files at every run, by address.

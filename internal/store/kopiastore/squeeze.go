@@ -52,7 +52,7 @@ func squeeze(ctx context.Context, s *Store, v *session) error {
 	for _, m := range sets[0].Blobs {
 		keep[m.BlobID] = true
 	}
-	if err := dropSuperseded(ctx, s.disk, settled, keep, temps); err != nil {
+	if err := dropSuperseded(ctx, s.blobs, settled, keep, temps); err != nil {
 		return err
 	}
 	em.Invalidate()
@@ -94,8 +94,8 @@ func writeRange(ctx context.Context, s *Store, v *session, settled int) ([]blob.
 	return ids, m.CompactEpoch(ctx, ids, blob.ID(fmt.Sprintf("xr0_%d_", settled)))
 }
 
-func dropSuperseded(ctx context.Context, d *disk, settled int, keep map[blob.ID]bool, temps []blob.ID) error {
-	found, err := d.list.find("x", d.dir)
+func dropSuperseded(ctx context.Context, b blobs, settled int, keep map[blob.ID]bool, temps []blob.ID) error {
+	found, err := b.find(ctx, "x")
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func dropSuperseded(ctx context.Context, d *disk, settled int, keep map[blob.ID]
 		if keep[id] {
 			continue
 		}
-		if err := d.DeleteBlob(ctx, id); err != nil {
+		if err := b.DeleteBlob(ctx, id); err != nil {
 			return err
 		}
 	}

@@ -127,7 +127,7 @@ func (c *sweep) run(ctx context.Context) error {
 		{"free packs", c.freePacks},
 		{"rewrite sparse packs", c.rewriteSparse},
 		{"squeeze index", c.squeezeIndex},
-		{"remove leftovers", func(context.Context) error { return c.s.disk.sweepTemps(foreignTemps) }},
+		{"remove leftovers", func(context.Context) error { return c.s.blobs.sweepTemps(foreignTemps) }},
 	}
 	for _, st := range steps {
 		if err := st.do(ctx); err != nil {
@@ -160,8 +160,8 @@ func (c *sweep) refuseForeign(ctx context.Context) error {
 			return fmt.Errorf("%s@%s is writing: %w", i.User, i.Host, store.ErrBusy)
 		}
 	}
-	return blob.IterateAllPrefixesInParallel(ctx, 1, c.s.disk, []blob.ID{"s"}, func(m blob.Metadata) error {
-		return c.s.disk.DeleteBlob(ctx, m.BlobID)
+	return blob.IterateAllPrefixesInParallel(ctx, 1, c.s.blobs, []blob.ID{"s"}, func(m blob.Metadata) error {
+		return c.s.blobs.DeleteBlob(ctx, m.BlobID)
 	})
 }
 
@@ -190,7 +190,7 @@ func (c *sweep) readable(ctx context.Context, ws retake.WorkspaceID) error {
 	if err != nil {
 		return err
 	}
-	return l.eachBucket(ctx, c.v, 0, func(*bucket) error { return nil })
+	return l.eachShelf(ctx, c.v, 0, func(*shelf) error { return nil })
 }
 
 // dropDeleted hides the deleted contents for good. The watermark counts whole
@@ -202,7 +202,8 @@ func (c *sweep) dropDeleted(ctx context.Context) error {
 		return err
 	}
 	before := c.nextSecond()
-	if err := writeMark(c.s.home, before.Add(3*time.Second)); err != nil {
+	mark := before.Add(3 * time.Second)
+	if err := errors.Join(writeMark(c.s.home, mark), c.s.blobs.keepMark(ctx, mark)); err != nil {
 		return err
 	}
 	_, err := c.v.contents.CompactIndexes(ctx, indexblob.CompactOptions{

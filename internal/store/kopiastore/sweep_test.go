@@ -113,13 +113,18 @@ func (y *yard) forget(cps ...retake.Checkpoint) {
 	}
 }
 
-func (y *yard) open(cp retake.Checkpoint, i int) io.ReadSeekCloser {
+func (y *yard) entries(cp retake.Checkpoint) []retake.Entry {
 	y.Helper()
 	entries, err := y.s.Dir(y.Context(), cp.Tree)
 	if err != nil {
 		y.Fatalf("moment %d: %v", cp.Number, err)
 	}
-	f, err := y.s.File(y.Context(), entries[i].Object)
+	return entries
+}
+
+func (y *yard) open(cp retake.Checkpoint, i int) io.ReadSeekCloser {
+	y.Helper()
+	f, err := y.s.File(y.Context(), y.entries(cp)[i].Object)
 	if err != nil {
 		y.Fatalf("moment %d: %v", cp.Number, err)
 	}

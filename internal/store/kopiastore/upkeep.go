@@ -134,19 +134,15 @@ func (s *Store) Close() error {
 	if s.rep != nil {
 		errs = append(errs, s.rep.Close(ctx))
 	}
-	errs = append(errs, s.disk.Close(ctx), s.disk.dir.Close(), s.home.Close())
+	errs = append(errs, s.blobs.Close(ctx), s.blobs.release(), s.home.Close())
 	return errors.Join(errs...)
 }
 
 // Size answers the bytes of all blobs.
-func (s *Store) Size(context.Context) (int64, error) {
-	all, err := s.disk.list.find("", s.disk.dir)
+func (s *Store) Size(ctx context.Context) (int64, error) {
+	all, err := s.blobs.find(ctx, "")
 	if err != nil {
 		return 0, fmt.Errorf("measure store: %w", err)
 	}
-	var n int64
-	for _, m := range all {
-		n += m.Length
-	}
-	return n, nil
+	return total(all), nil
 }

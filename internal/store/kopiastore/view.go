@@ -14,7 +14,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// view is the index as it was read from the disk, and what was committed through
+// view is the index as it was read from where the blobs are, and what was committed through
 // it since. It is made without deriving the key again. A store that shares its
 // directory makes one for every writer; a sole owner keeps one for many, and takes
 // a new, short one from time to time.
@@ -26,23 +26,23 @@ type view struct {
 	retired bool
 }
 
-// newView reads the index as it is now on disk.
+// newView reads the index as it is now.
 func (s *Store) newView(ctx context.Context) (*view, error) {
 	_, base, err := s.rep.NewDirectWriter(ctx, repo.WriteSessionOptions{Purpose: "base"})
 	if err != nil {
 		return nil, fmt.Errorf("begin session: %w", err)
 	}
 	if !s.opts.Sole {
-		err = s.disk.list.renew(s.disk.dir)
+		err = s.blobs.renew(ctx)
 		if err == nil { // another process may have swept, with a clock ahead of ours
-			err = startClock(ctx, s.clock, s.home, s.disk)
+			err = startClock(ctx, s.clock, s.home, s.blobs)
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("begin session: %w", errors.Join(err, base.Close(ctx)))
 	}
 	// No log manager: it would leave an empty log blob, with two syncs, at every close.
-	shared, err := content.NewSharedManager(ctx, s.disk, base.FormatManager(), &content.CachingOptions{},
+	shared, err := content.NewSharedManager(ctx, s.blobs, base.FormatManager(), &content.CachingOptions{},
 		&content.ManagerOptions{TimeNow: s.clock.Now}, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("begin session: %w", errors.Join(err, base.Close(ctx)))
@@ -67,7 +67,7 @@ const neverPack = math.MaxInt
 
 // sessionOn opens a session on the view; done is called when it ends.
 func (s *Store) sessionOn(ctx context.Context, vw *view, pack int, done func(context.Context) error) (*session, error) {
-	v := &session{DirectRepositoryWriter: vw.base, disk: s.disk, shared: vw.shared, done: done}
+	v := &session{DirectRepositoryWriter: vw.base, blobs: s.blobs, shared: vw.shared, done: done}
 	v.contents = content.NewWriteManager(ctx, vw.shared, content.SessionOptions{SessionUser: identity, SessionHost: identity}, "line")
 	var err error
 	v.objects, err = object.NewObjectManager(ctx, v.contents, vw.base.FormatManager().ObjectFormat(), nil)

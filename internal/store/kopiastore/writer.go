@@ -79,8 +79,8 @@ func (s *Store) enter(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.writers == 0 && s.disk.whole() != nil {
-		if err := errors.Join(s.retireLocked(ctx), s.disk.mend()); err != nil {
+	if s.writers == 0 && s.blobs.whole() != nil {
+		if err := errors.Join(s.retireLocked(ctx), s.blobs.mend(ctx)); err != nil {
 			return err
 		}
 	}
