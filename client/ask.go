@@ -25,12 +25,16 @@ type ask struct {
 	err    error
 	query  url.Values
 	body   any
-	again  bool // asking twice is asking once
-	looks  bool // nothing is changed by asking
-	bytes  bool // the answer is not JSON
+	stream io.Reader // the body, when it is no JSON
+	again  bool      // asking twice is asking once
+	looks  bool      // nothing is changed by asking
+	bytes  bool      // the answer is not JSON
+	events bool      // the answer is a stream of them
+	last   string
 	follow func(retake.Progress)
 
-	doubt bool // a sending before this one may have arrived
+	once  string // the key under which a server remembers its answer
+	doubt bool   // a sending before this one may have arrived
 }
 
 // get asks for something; the parts become the path.
@@ -98,6 +102,14 @@ func (c *Client) do(ctx context.Context, a *ask, take func(*http.Response) error
 			return notUnderstood(err)
 		}
 	}
+	if c.o.Socket == "" {
+		return c.doFar(ctx, a, body, take)
+	}
+	return c.doNear(ctx, a, body, take)
+}
+
+// doNear asks the daemon, which is brought back when it is not there.
+func (c *Client) doNear(ctx context.Context, a *ask, body []byte, take func(*http.Response) error) error {
 	for try := 0; ; try++ {
 		err := c.once(ctx, a, body, take)
 		var b *broken
@@ -107,7 +119,7 @@ func (c *Client) do(ctx context.Context, a *ask, take func(*http.Response) error
 		case ctx.Err() != nil:
 			return a.stopped(ctx)
 		case !errors.As(err, &b):
-			return err
+			return told(err)
 		case c.o.Revive == nil || try == maxAgain || b.sent && !a.again:
 			a.doubt = a.doubt || b.sent
 			return c.away(a, b.err)
@@ -141,7 +153,7 @@ func (c *Client) request(ctx context.Context, a *ask, body []byte) (*http.Reques
 	if len(a.query) > 0 {
 		address += "?" + a.query.Encode()
 	}
-	var r io.Reader
+	r := a.stream
 	if body != nil {
 		r = bytes.NewReader(body)
 	}
@@ -153,14 +165,19 @@ func (c *Client) request(ctx context.Context, a *ask, body []byte) (*http.Reques
 	if c.o.Version != "" {
 		req.Header.Set("Retake-Version", c.o.Version)
 	}
-	if body != nil {
+	switch {
+	case body != nil:
 		req.Header.Set("Content-Type", jsonType)
+	case a.stream != nil:
+		req.Header.Set("Content-Type", tarType)
+		req.Header.Set("Expect", "100-continue") // who is not let in sends nothing
 	}
+	c.identify(req, a)
 	switch {
 	case a.bytes:
 		req.Header.Set("Te", "trailers")
 		req.Header.Set("Connection", "TE")
-	case a.follow != nil:
+	case a.follow != nil || a.events:
 		req.Header.Set("Accept", eventType)
 	default:
 		req.Header.Set("Accept", jsonType)

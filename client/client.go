@@ -1,4 +1,5 @@
-// Package client is retake.Service over HTTP, on a unix socket or an address.
+// Package client is retake.Service and retake.Office over HTTP, on a unix socket or an
+// address.
 //
 // It dials on the first call, keeps no state but idle connections, reads neither
 // the environment nor any file, and starts nothing: Revive does that, if given.
@@ -8,13 +9,16 @@
 //	K3  What may be asked twice is asked again after a broken connection; the rest
 //	    only when the request was never sent.
 //	K4  Bytes that end early end with an error.
+//	K5  The key goes to the address that it is for, and nowhere else.
 package client
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/retake-dev/retake"
 )
@@ -27,6 +31,11 @@ type Options struct {
 	// Revive is called when nobody answers; it brings the other end back. After it
 	// the request is sent again. nil: the error is given.
 	Revive func(ctx context.Context) error
+
+	// What follows is for an address.
+	Key     string      // rtk_…; sent as it is, so the address is https, or of a network that is trusted
+	TLS     *tls.Config // nil: as the system has it
+	Retries int         // how often a request is sent again, ever later; 0: five times; below: never
 }
 
 // Client asks another process. It may be used by several goroutines.
@@ -36,11 +45,14 @@ type Client struct {
 	transport *http.Transport
 }
 
-var _ retake.Service = (*Client)(nil)
+var (
+	_ retake.Service = (*Client)(nil)
+	_ retake.Office  = (*Client)(nil)
+)
 
 // New never dials.
 func New(o Options) *Client {
-	t := &http.Transport{DisableCompression: true, Protocols: new(http.Protocols)}
+	t := &http.Transport{DisableCompression: true, Protocols: new(http.Protocols), TLSClientConfig: o.TLS, ExpectContinueTimeout: time.Second}
 	t.Protocols.SetHTTP1(true)
 	c := &Client{o: o, base: strings.TrimSuffix(o.URL, "/"), transport: t}
 	if o.Socket != "" {

@@ -14,7 +14,7 @@ import (
 // result is the JSON of the answer, which may come at the end of events.
 func (a *ask) result(r *http.Response) ([]byte, error) {
 	if contentType(r) == eventType {
-		return a.events(r.Body)
+		return a.outcome(r.Body)
 	}
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -23,39 +23,60 @@ func (a *ask) result(r *http.Response) ([]byte, error) {
 	return data, nil
 }
 
-// events reads until the event that ends them. Without one they broke off.
-func (a *ask) events(r io.Reader) ([]byte, error) {
+// outcome reads until the event that ends them. Without one they broke off.
+func (a *ask) outcome(r io.Reader) ([]byte, error) {
 	lines := bufio.NewReader(r)
-	event, data := "", []byte(nil)
+	for {
+		e, err := nextEvent(lines)
+		if err != nil {
+			return nil, err
+		}
+		switch e.event {
+		case "result":
+			return e.data, nil
+		case "problem":
+			return nil, parseProblem(e.data)
+		case "progress":
+			a.tell(e.data)
+		}
+	}
+}
+
+// sent is one event of a stream.
+type sent struct {
+	id, event string
+	data      []byte
+}
+
+// nextEvent reads one event; what ends in the middle of one, or behind one, broke off.
+func nextEvent(lines *bufio.Reader) (sent, error) {
+	var e sent
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
-			return nil, &broken{sent: true, err: err}
+			return sent{}, &broken{sent: true, err: err}
 		}
 		line = bytes.TrimRight(line, "\r\n")
-		if len(line) > 0 {
-			field, value, _ := bytes.Cut(line, []byte(":"))
-			value = bytes.TrimPrefix(value, []byte(" "))
-			switch string(field) {
-			case "event":
-				event = string(value)
-			case "data":
-				data = append(data, value...)
+		if len(line) == 0 {
+			if e.event != "" {
+				return e, nil
 			}
+			e = sent{}
 			continue
 		}
-		switch event {
-		case "result":
-			return data, nil
-		case "problem":
-			return nil, parseProblem(data)
-		case "progress":
-			a.tell(data)
+		field, value, _ := bytes.Cut(line, []byte(":"))
+		value = bytes.TrimPrefix(value, []byte(" "))
+		switch string(field) {
+		case "id":
+			e.id = string(value)
+		case "event":
+			e.event = string(value)
+		case "data":
+			e.data = append(e.data, value...)
 		}
-		event, data = "", nil
 	}
 }
 

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"unicode/utf8"
 
@@ -61,7 +60,7 @@ type forkBody struct {
 
 // Fork grows a new workspace from a checkpoint.
 func (c *Client) Fork(ctx context.Context, req retake.ForkRequest) (retake.ForkResult, error) {
-	dir, err := filepath.Abs(req.Dir)
+	dir, err := c.dir(req.Dir)
 	if err != nil {
 		return retake.ForkResult{}, noDir(err)
 	}

@@ -16,17 +16,26 @@ import (
 
 // Estimate looks at a directory without touching it.
 func (c *Client) Estimate(ctx context.Context, dir string) (retake.Estimate, error) {
-	return call[retake.Estimate](ctx, c, at(dir, "estimate"))
+	return call[retake.Estimate](ctx, c, c.at(dir, "estimate"))
 }
 
 // Locate finds the workspace that dir lies in.
 func (c *Client) Locate(ctx context.Context, dir string) (retake.Workspace, error) {
-	return call[retake.Workspace](ctx, c, at(dir, "locate"))
+	return call[retake.Workspace](ctx, c, c.at(dir, "locate"))
 }
 
-// at asks about a directory. The other end stands elsewhere.
-func at(dir, what string) *ask {
-	abs, err := filepath.Abs(dir)
+// dir is a directory as the other end may understand it: on this machine it stands
+// elsewhere; a server has directories of its own, and makes one when none is named.
+func (c *Client) dir(path string) (string, error) {
+	if c.o.Key != "" {
+		return path, nil
+	}
+	return filepath.Abs(path)
+}
+
+// at asks about a directory.
+func (c *Client) at(dir, what string) *ask {
+	abs, err := c.dir(dir)
 	a := get(url.Values{"dir": {abs}}, what)
 	if err != nil {
 		a.err = noDir(err)
@@ -50,7 +59,7 @@ type initBody struct {
 
 // Init protects a directory and takes its first checkpoint.
 func (c *Client) Init(ctx context.Context, req retake.InitRequest) (retake.SaveResult, error) {
-	dir, err := filepath.Abs(req.Dir)
+	dir, err := c.dir(req.Dir)
 	if err != nil {
 		return retake.SaveResult{}, noDir(err)
 	}

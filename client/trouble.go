@@ -31,19 +31,42 @@ type problem struct {
 	HintRaw  []byte           `json:"hint_raw"`
 	Cause    string           `json:"cause"`
 	CauseRaw []byte           `json:"cause_raw"`
+
+	Retryable bool         `json:"retryable"`
+	Plan      *retake.Plan `json:"plan"`
 }
+
+// Obstructed is a restore in one call that has obstacles: nothing was done. The plan says
+// what it would do; its error is Denied.
+type Obstructed struct {
+	Plan retake.Plan
+	Err  error
+}
+
+func (o *Obstructed) Error() string { return o.Err.Error() }
+
+// Unwrap gives the error.
+func (o *Obstructed) Unwrap() error { return o.Err }
 
 // parseProblem gives the error as the service gave it.
 func parseProblem(data []byte) error {
+	_, err := readProblem(data)
+	return err
+}
+
+func readProblem(data []byte) (problem, error) {
 	var p problem
 	if err := json.Unmarshal(data, &p); err != nil || p.Code == "" {
-		return notUnderstood(errors.Join(err, errors.New("a problem without a kind")))
+		return p, notUnderstood(errors.Join(err, errors.New("a problem without a kind")))
 	}
 	e := &retake.Error{Kind: p.Code, What: whole(p.What, p.WhatRaw), Safe: p.Safe, Hint: whole(p.Hint, p.HintRaw)}
 	if cause := whole(p.Cause, p.CauseRaw); cause != "" {
 		e.Err = errors.New(cause)
 	}
-	return e
+	if p.Plan != nil {
+		return p, &Obstructed{Plan: *p.Plan, Err: e}
+	}
+	return p, e
 }
 
 func whole(text string, raw []byte) string {
@@ -60,12 +83,17 @@ func answered(r *http.Response) error {
 		return &broken{sent: true, err: err}
 	}
 	if contentType(r) == problemType {
-		return parseProblem(data)
+		p, err := readProblem(data)
+		if p.Retryable {
+			return &later{err: err, after: retryAfter(r), refused: r.StatusCode == http.StatusTooManyRequests}
+		}
+		return err
 	}
 	e := notUnderstood(fmt.Errorf("%s, which is no answer of ours", r.Status))
 	switch r.StatusCode {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		e.Kind = retake.Away
+		return &later{err: e, after: retryAfter(r)}
 	}
 	return e
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/client"
 	"github.com/retake-dev/retake/internal/assemble"
 	"github.com/retake-dev/retake/internal/cli"
 	"github.com/retake-dev/retake/internal/clock"
@@ -67,7 +68,13 @@ func Main() int {
 		},
 		Begun:    func() bool { return assemble.Begun(conf) },
 		Daemon:   keeper{conf, settings},
+		Servers:  servers{conf, settings},
 		Settings: settings,
+		Remote: func(url, key string) cli.RemoteServer {
+			return client.New(client.Options{URL: url, Key: key, Version: version})
+		},
+		Far:      far(),
+		Archives: archives{},
 		Run:      run(conf), Scratch: scratch(conf), Mount: mountAt,
 		Hook:   func(ctx context.Context, agent string) int { return hear(ctx, conf, agent) },
 		Places: places(conf),
@@ -79,4 +86,10 @@ func Main() int {
 		Width: conf.Width, Color: conf.Color, ASCII: conf.ASCII, Solo: conf.Solo,
 		Dir: conf.Dir, Home: conf.Home, Env: conf.VerifyEnv, Clock: clock.Wall, Version: version,
 	})
+}
+
+// far is the server that the environment names.
+func far() cli.Far {
+	env := config.ReadServer()
+	return cli.Far{URL: env.URL, Key: env.Key, Workspace: env.Workspace}
 }

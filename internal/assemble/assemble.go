@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/backup"
 	"github.com/retake-dev/retake/internal/catalog"
 	"github.com/retake-dev/retake/internal/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/clock"
@@ -39,6 +40,10 @@ type Options struct {
 	OneShot    bool   // the process ends with this service
 	Sole       bool   // this process owns the store alone and for long
 	Track      track.Options
+
+	// Other rows and other bytes than those on this disk.
+	Catalog func(ctx context.Context) (catalog.Catalog, error)
+	Store   func(ctx context.Context, create bool) (store.Store, error)
 }
 
 // Solo is the service in this process: disk and SQLite.
@@ -58,15 +63,20 @@ func Solo(ctx context.Context, c config.Config, s *config.Settings, o Options) (
 	if err != nil {
 		return nil, fmt.Errorf("find the store: %w", err)
 	}
-	cat, err := openCatalog(ctx, places.catalog, sqlite.Options{Durable: c.Boot == "", OneShot: o.OneShot}, o.Clock)
+	if o.Catalog == nil {
+		o.Catalog = func(ctx context.Context) (catalog.Catalog, error) {
+			return openCatalog(ctx, places.catalog, sqlite.Options{Durable: c.Boot == "", OneShot: o.OneShot}, o.Clock)
+		}
+	}
+	if o.Store == nil {
+		o.Store = func(ctx context.Context, create bool) (store.Store, error) { return openStore(ctx, places, create, o) }
+	}
+	cat, err := o.Catalog(ctx)
 	if err != nil {
 		return nil, err
 	}
 	parts := service.Parts{
-		Catalog: cat,
-		OpenStore: func(ctx context.Context, create bool) (store.Store, error) {
-			return openStore(ctx, places, create, o)
-		},
+		Catalog: cat, OpenStore: o.Store,
 		FS: o.FS, Indexes: places.indexes, Data: data, Clock: o.Clock, Boot: c.Boot, Home: c.Home,
 		Returns: places.returns, Locks: fsx.NewLocks(places.locks), Fence: true,
 		Signals: places.signals, Sessions: places.sessions, Habits: s.Habits,
@@ -74,6 +84,7 @@ func Solo(ctx context.Context, c config.Config, s *config.Settings, o Options) (
 	}
 	parts.Standing, parts.VerifyLimit, parts.Drill, parts.Env = s.Standing, s.VerifyLimit, s.Drills, c.VerifyEnv
 	parts.Readers = readers(c.Self, filepath.Join(data, "reader.key"))
+	parts.Backup = backup.New(backup.Options{Dir: places.backups, Path: c.SearchPath(), Locks: fsx.NewLocks(places.locks), Clock: o.Clock})
 	if o.Sole {
 		parts.Tracker = tracker(s, o.Track)
 		parts.Probe = &probe.Options{Root: "/", Home: c.Home}
@@ -94,7 +105,7 @@ func tracker(s *config.Settings, o track.Options) *track.Tracker {
 
 const catalogName = "catalog.db"
 
-type places struct{ store, locks, indexes, returns, signals, sessions, catalog string }
+type places struct{ store, locks, indexes, returns, signals, sessions, backups, catalog string }
 
 // SignalsDir is where signals wait that are not done yet.
 func SignalsDir(data string) string { return filepath.Join(data, "signals") }
@@ -103,7 +114,7 @@ func makePlaces(data string) (places, error) {
 	p := places{
 		store: filepath.Join(data, "store"), locks: filepath.Join(data, "locks"),
 		indexes: filepath.Join(data, "index"), returns: filepath.Join(data, "returns"), catalog: filepath.Join(data, catalogName),
-		signals: SignalsDir(data), sessions: filepath.Join(data, "sessions"),
+		signals: SignalsDir(data), sessions: filepath.Join(data, "sessions"), backups: filepath.Join(data, "backup"),
 	}
 	for _, d := range []string{p.store, p.locks, p.indexes, p.returns, p.signals, p.sessions} {
 		if err := os.MkdirAll(d, 0o700); err != nil {

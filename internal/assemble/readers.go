@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 
+	"github.com/retake-dev/retake/internal/config"
 	"github.com/retake-dev/retake/internal/proc"
 	"github.com/retake-dev/retake/internal/story/xray"
 )
@@ -26,6 +27,11 @@ func readers(self, keyFile string) *xray.Pool {
 	p := xray.NewPool(func(ctx context.Context) (xray.Child, error) { return proc.StartPiped(ctx, self, "xray") })
 	p.Key = key
 	return p
+}
+
+// Readers answers how the readers of one tenant are begun, by the file of their key.
+func Readers(c config.Config) func(keyFile string) *xray.Pool {
+	return func(keyFile string) *xray.Pool { return readers(c.Self, keyFile) }
 }
 
 var errNoKey = errors.New("that is no key")

@@ -65,6 +65,7 @@ type Result struct {
 	NewBytes int64         // of files that are new or have other bytes
 	Read     int64         // bytes that were read, also to find that nothing changed
 	Whole    bool          // everything was looked at
+	Since    *Since        // nil: nobody knows, or it is too much
 	Draft    *Draft
 }
 
@@ -116,7 +117,7 @@ func Read(ctx context.Context, root fsx.Dir, x *Index, sink Sink, o Options) (*R
 		x.revert()
 		return nil, fmt.Errorf("read workspace: %w", err)
 	}
-	res := &Result{Files: w.rootEntry(n), Coverage: retake.Cover(w.sortedGaps()), Changed: w.counts, NewBytes: w.fresh.Load(), Read: w.bytes.Load(), Whole: o.Only == nil}
+	res := &Result{Files: w.rootEntry(n), Coverage: retake.Cover(w.sortedGaps()), Changed: w.counts, NewBytes: w.fresh.Load(), Read: w.bytes.Load(), Whole: o.Only == nil, Since: w.since.result()}
 	res.Content = retake.ContentID(hex.EncodeToString(n.head.content[:]))
 	res.Draft = &Draft{x: x, records: w.records, heads: w.heads, after: w.learn}
 	return res, nil
@@ -130,6 +131,7 @@ func read(ctx context.Context, root fsx.Dir, x *Index, sink Sink, o Options) (*w
 		return nil, nil, err
 	}
 	w.sink = sink
+	w.since.base = x.seal.Checkpoint
 	n, err := w.walk(ctx, root)
 	return w, n, err
 }
@@ -155,6 +157,7 @@ type walker struct {
 	mu      sync.Mutex // guards everything below, and x.dirs
 	gaps    []retake.Gap
 	counts  retake.Counts
+	since   since
 	links   map[uint64][]linkRef
 	records []string
 	heads   []string

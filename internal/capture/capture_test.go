@@ -29,6 +29,7 @@ type world struct {
 	w     store.Writer
 	opts  capture.Options
 	seals []capture.Seal
+	roots map[retake.CheckpointID]retake.Entry // of what was sealed
 }
 
 func newWorld(t testing.TB) *world {
@@ -82,14 +83,26 @@ func (w *world) load() *capture.Index {
 // take captures by the index, and saves it as if sealed.
 func (w *world) take() *capture.Result {
 	w.t.Helper()
-	res := w.read(w.load())
-	seal := capture.Seal{Checkpoint: retake.CheckpointID(fmt.Sprint("cp", len(w.seals))), Number: int64(len(w.seals) + 1), Tree: res.Files.Object}
-	w.seals = append(w.seals, seal)
+	x := w.load()
+	base := x.Seal().Checkpoint
+	res := w.read(x)
+	w.sinceHolds(w.t, base, res)
+	w.accept(res)
 	d := w.dir("/state")
 	defer d.Close()
-	res.Draft.Accept(seal)
 	w.must(res.Draft.Save(d, "index"))
 	return res
+}
+
+// accept is what follows a seal.
+func (w *world) accept(res *capture.Result) {
+	seal := capture.Seal{Checkpoint: retake.CheckpointID(fmt.Sprint("cp", len(w.seals))), Number: int64(len(w.seals) + 1), Tree: res.Files.Object}
+	w.seals = append(w.seals, seal)
+	if w.roots == nil {
+		w.roots = map[retake.CheckpointID]retake.Entry{}
+	}
+	w.roots[seal.Checkpoint] = res.Files
+	res.Draft.Accept(seal)
 }
 
 func (w *world) read(x *capture.Index) *capture.Result {

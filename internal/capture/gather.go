@@ -101,6 +101,9 @@ func (w *walker) commit(ctx context.Context, n *node, old []row) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if !treeSame {
+		w.differences(n, old)
+	}
 	if err := w.dropGone(n, old); err != nil {
 		return err
 	}

@@ -56,11 +56,12 @@ func (k *tracked) step(t *rapid.T) {
 	if res.Files.Sum != full.Files.Sum {
 		t.Fatalf("summary: %+v, want %+v", res.Files.Sum, full.Files.Sum)
 	}
+	k.sinceHolds(t, k.x.Seal().Checkpoint, res)
 	if rapid.IntRange(0, 9).Draw(t, "discard") == 0 {
 		res.Draft.Discard() // as when the seal does not work out: everything stays told
 		return
 	}
-	res.Draft.Accept(capture.Seal{Checkpoint: "cp", Tree: res.Files.Object})
+	k.accept(res)
 	k.gaps, k.told, k.written = res.Coverage.Gaps, map[string]track.Mark{}, nil
 }
 

@@ -18,7 +18,12 @@ type Deps struct {
 	Open     func(ctx context.Context, solo bool) (retake.Service, error) // called at most once, on first use
 	Begun    func() bool                                                  // whether anything was ever protected here
 	Daemon   Daemon
+	Servers  Servers
 	Settings Settings
+
+	Remote   func(url, key string) RemoteServer // dials on the first call
+	Far      Far
+	Archives Archives
 
 	// Run runs a program with our terminal and answers its exit code. An error
 	// means that it did not run, or, if it wraps ErrElsewhere, where it did.

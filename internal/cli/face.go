@@ -25,9 +25,13 @@ type face struct {
 	asciiOut bool
 	solo     bool // --solo
 
+	serverURL string // --server
+	workspace string // --workspace
+
 	service retake.Service
-	started bool // the arguments made sense
-	warned  bool // the banner of an interruption was shown
+	remote  RemoteServer // the service, when it is a server
+	started bool         // the arguments made sense
+	warned  bool         // the banner of an interruption was shown
 }
 
 func newFace(d Deps) *face {
@@ -51,6 +55,9 @@ func (f *face) talk() look { return f.lookFor(f.ErrTTY) }
 
 // open gives the service; the first call opens it.
 func (f *face) open(ctx context.Context) (retake.Service, error) {
+	if f.service == nil && f.far() {
+		return f.server()
+	}
 	if f.service == nil {
 		s, err := f.Open(ctx, f.alone())
 		if err != nil {
@@ -62,7 +69,7 @@ func (f *face) open(ctx context.Context) (retake.Service, error) {
 }
 
 // alone reports whether this process does the work itself, without a daemon.
-func (f *face) alone() bool { return f.solo || f.Solo }
+func (f *face) alone() bool { return (f.solo || f.Solo) && !f.far() }
 
 func (f *face) close() error {
 	if f.service == nil {
@@ -81,8 +88,9 @@ func (f *face) at(dir string) string {
 	return filepath.Join(f.Dir, dir)
 }
 
-// here opens the service and finds the workspace of the working directory. Whoever
-// is in it hears that a restore was cut off.
+// here opens the service and finds the workspace that is meant: the named one, that of
+// the server, or that of the working directory. Whoever is in it hears that a restore was
+// cut off.
 func (f *face) here(ctx context.Context) (retake.Service, retake.Workspace, error) {
 	s, ws, err := f.find(ctx)
 	if err == nil && ws.Interrupted != nil && !f.json && !f.warned {
@@ -98,15 +106,27 @@ func (f *face) find(ctx context.Context) (retake.Service, retake.Workspace, erro
 	if err != nil {
 		return nil, retake.Workspace{}, err
 	}
+	if f.apart() {
+		ws, err := f.named(ctx, s)
+		return s, ws, err
+	}
 	ws, err := s.Locate(ctx, f.workdir())
 	return s, ws, err
 }
 
+// apart reports whether the workspace is another than the one we are in.
+func (f *face) apart() bool { return f.far() || f.workspace != "" }
+
 // inside turns a path as typed into one below the root of ws. Directories are
-// resolved, the last name is not: it may be a link that is meant itself.
+// resolved, the last name is not: it may be a link that is meant itself. In a workspace
+// that we are not in, paths begin at its root.
 func (f *face) inside(ws retake.Workspace, path string) (string, error) {
 	full := path
-	if !filepath.IsAbs(path) {
+	switch {
+	case filepath.IsAbs(path):
+	case f.apart():
+		full = filepath.Join(ws.Root, path)
+	default:
 		full = filepath.Join(resolved(f.workdir()), path)
 	}
 	for _, root := range []string{ws.Root, resolved(ws.Root)} {
@@ -176,7 +196,15 @@ func (f *face) writeJSON(value any) error {
 // hint tells a person what to do next, label and command by turns. A program
 // that reads us gets none.
 func (f *face) hint(pairs ...string) {
-	if !f.ErrTTY || f.json {
+	if f.far() { // its directories are not here
+		pairs = slices.Clone(pairs)
+		for i := len(pairs) - 2; i >= 0; i -= 2 {
+			if strings.HasPrefix(pairs[i+1], "cd ") {
+				pairs = slices.Delete(pairs, i, i+2)
+			}
+		}
+	}
+	if !f.ErrTTY || f.json || len(pairs) == 0 {
 		return
 	}
 	fmt.Fprintf(f.Err, "\n%s\n", f.talk().pairs(pairs))

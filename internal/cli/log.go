@@ -86,14 +86,19 @@ func (c *logCmd) show(ctx context.Context, s retake.Service, ws retake.Workspace
 	if !c.json && !c.chosen() && c.since == "" {
 		now = statusSoon(ctx, s, ws.ID)
 	}
+	v := picture{tree: !c.chosen()}
+	forks := forksOnce(ctx, s, ws)
+	if !c.json && v.tree {
+		go forks() // while the timeline is read
+		defer forks()
+	}
 	t, err := pages(ctx, s, q, limit)
 	if err != nil {
 		now()
 		return err
 	}
-	v := picture{Timeline: t, tree: !c.chosen()}
-	if !c.json {
-		v.look(ctx, s, ws)
+	if v.Timeline = t; !c.json {
+		v.look(ctx, s, ws, forks)
 		v.stand(now())
 	}
 	err = c.emit(logAnswer{1, t}, func(l look) string { return renderTimeline(l, v) + c.rest(l, t, limit) })

@@ -10,13 +10,16 @@ import (
 
 func (f *face) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:              "retake",
-		Short:            "the timeline of this workspace",
-		SilenceErrors:    true,
-		SilenceUsage:     true,
-		Args:             noCommand,
-		RunE:             (&bare{face: f}).run,
-		PersistentPreRun: func(*cobra.Command, []string) { f.started = true },
+		Use:           "retake",
+		Short:         "the timeline of this workspace",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noCommand,
+		RunE:          (&bare{face: f}).run,
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			f.started = true
+			return f.fits(cmd, args)
+		},
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.SetIn(f.In)
@@ -31,6 +34,7 @@ func (f *face) root() *cobra.Command {
 	p.BoolVar(&f.asciiOut, "ascii", false, "draw with ASCII only")
 	p.BoolVar(&f.colored, "color", false, "use colors")
 	p.BoolVar(&f.plain, "no-color", false, "use no colors")
+	f.farFlags(root)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagTrouble)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { f.commandHelp(cmd) })
@@ -58,10 +62,11 @@ func (f *face) shelves() []shelf {
 		{"Find", list{f.findCommand(), f.bisectCommand()}, list{f.blameCommand(), f.whyCommand()}},
 		{"Go back", list{f.restoreCommand(), f.undoCommand()}, list{f.redoCommand(), f.resumeCommand()}},
 		{"Agents", list{f.agentsCommand()}, list{f.tasksCommand(), f.effectsCommand(), f.pauseCommand(), f.unpauseCommand(), f.hookCommand(), f.mcpCommand()}},
-		{"Keep", list{f.pinCommand(), f.forgetCommand(), f.spaceCommand()}, list{f.unpinCommand()}},
+		{"Keep", list{f.pinCommand(), f.forgetCommand(), f.spaceCommand()}, list{f.unpinCommand(), f.backupCommand(), f.exportCommand(), f.importCommand()}},
 		{"Forks", nil, list{f.forkCommand(), f.forksCommand(), f.adoptCommand()}},
 		{"Workspaces", nil, list{f.workspacesCommand(), f.estimateCommand(), f.deinitCommand(), f.configCommand()}},
 		{"Care", nil, list{f.doctorCommand(), f.scrubCommand(), f.rebuildCommand(), f.daemonCommand(), f.versionCommand()}},
+		{"Server", nil, list{f.serveCommand(), f.adminCommand(), f.keysCommand(), f.webhooksCommand(), f.scheduleCommand(), f.auditCommand(), f.deletionsCommand(), f.usageCommand()}},
 	}
 }
 

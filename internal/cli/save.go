@@ -86,7 +86,7 @@ func (c *saveCmd) sensible(cmd *cobra.Command) error {
 // carriedOn tells who does not wait any more that the daemon does: it finishes a
 // save that has begun.
 func (f *face) carriedOn(err error) error {
-	if f.alone() || !retake.IsKind(err, retake.Canceled) {
+	if f.alone() || f.far() || !retake.IsKind(err, retake.Canceled) {
 		return err
 	}
 	e := *retake.AsError(err)

@@ -44,6 +44,11 @@ func renderStatus(l look, st retake.Status) string {
 		}
 	}
 	say(levelSign(mind, yes, st.Protection), "level", levelText(st.Protection))
+	if st.Backup != nil {
+		for _, r := range backupRows(l, *st.Backup) {
+			say(r.sign+strings.Repeat(" ", max(room-l.shownWidth(r.sign), 0)), r.name, r.text)
+		}
+	}
 	say(roomSign(mind, yes, st.Store), "store", l.facts(screen.Bytes(st.Store.Bytes), "disk "+screen.Bytes(st.Store.Free)+" free, floor "+screen.Bytes(st.Store.Floor)))
 	return b.String()
 }

@@ -80,8 +80,7 @@ func forkOf(ctx context.Context, s retake.Service, forks []retake.WorkspaceState
 
 // look finds what the picture of a timeline needs beside the timeline itself: names, and
 // the forks that grew from what is shown.
-func (v *picture) look(ctx context.Context, s retake.Service, ws retake.Workspace) {
-	forks := forksOnce(ctx, s, ws)
+func (v *picture) look(ctx context.Context, s retake.Service, ws retake.Workspace, forks func() []retake.WorkspaceState) {
 	v.goals = goals{}
 	adopted := v.goals.find(ctx, s, ws, v.Checkpoints, forks)
 	if !v.tree {

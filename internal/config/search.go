@@ -35,6 +35,21 @@ func (c Config) Look(program string) (string, bool) {
 	return "", false
 }
 
+// SearchPath is where programs are found that nobody watches: the absolute directories of
+// PATH, or the usual ones.
+func (c Config) SearchPath() string {
+	var dirs []string
+	for _, dir := range filepath.SplitList(c.Var("PATH")) {
+		if filepath.IsAbs(dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	if len(dirs) == 0 {
+		return defaultPath
+	}
+	return strings.Join(dirs, string(filepath.ListSeparator))
+}
+
 // self finds our own program, also where nothing tells it, such as in a root without
 // /proc: then by the name that we were called by. Empty when there is no way.
 func (c Config) self() string {

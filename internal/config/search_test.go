@@ -29,3 +29,13 @@ func TestProgramsAreFoundInAbsoluteDirectoriesOnly(t *testing.T) {
 		t.Error("Var answers what is not there, or not the last")
 	}
 }
+
+func TestSearchPathHoldsAbsoluteDirectoriesOnly(t *testing.T) {
+	t.Parallel()
+	if got := (config.Config{Environ: []string{"PATH=.:/a:relative::/b"}}).SearchPath(); got != "/a:/b" {
+		t.Errorf("%q", got)
+	}
+	if got := (config.Config{Environ: []string{"PATH=."}}).SearchPath(); !filepath.IsAbs(got) {
+		t.Errorf("%q", got)
+	}
+}

@@ -62,7 +62,7 @@ func progressive[I, O any](a *api, op huma.Operation, f func(context.Context, *I
 			}
 			out, err := guarded(a, func() (O, error) { return f(ctx, in, nil) })
 			if err != nil {
-				writeProblem(w, problemOf(err))
+				writeProblem(w, r, problemOf(err))
 				return
 			}
 			writeJSON(w, http.StatusOK, jsonType, out)

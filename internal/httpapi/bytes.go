@@ -25,13 +25,13 @@ const (
 )
 
 // copied is the answer whose body is src. An entry, if there is one, goes ahead.
-func copied(src io.ReadCloser, e *retake.Entry) *huma.StreamResponse {
+func copied(src io.ReadCloser, mediaType string, e *retake.Entry) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		defer src.Close() //nolint:errcheck // nothing was written
 		r, w := humago.Unwrap(hc)
 		c := &copying{src: src, w: w, piece: make([]byte, pieceSize)}
 		if c.read(); c.err != nil { // nothing is sent yet
-			writeProblem(w, problemOf(c.err))
+			writeProblem(w, r, problemOf(c.err))
 			return
 		}
 		// Who takes trailers learns why a body ended early; for others it breaks off.
@@ -42,14 +42,14 @@ func copied(src io.ReadCloser, e *retake.Entry) *huma.StreamResponse {
 		if e != nil {
 			w.Header().Set(entryHeader, entryText(*e))
 		}
-		w.Header().Set("Content-Type", bytesType)
+		w.Header().Set("Content-Type", mediaType)
 		w.WriteHeader(http.StatusOK)
 		err := c.rest()
 		switch {
 		case err != nil && !told:
 			panic(http.ErrAbortHandler)
 		case err != nil:
-			w.Header().Set(endTrailer, problemText(err))
+			w.Header().Set(endTrailer, problemText(r, err))
 		case told:
 			w.Header().Set(endTrailer, goodEnd)
 		}
@@ -104,8 +104,8 @@ func entryText(e retake.Entry) string {
 	return text
 }
 
-func problemText(err error) string {
-	p := problemOf(err)
+func problemText(r *http.Request, err error) string {
+	p := problemOf(err).of(r.Context())
 	if text := headerText(p); len(text) <= maxHeader {
 		return text
 	}

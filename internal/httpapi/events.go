@@ -67,7 +67,7 @@ func events[O any](a *api, asker context.Context, w http.ResponseWriter, f func(
 	s.watch(news, asker.Done(), done)
 	<-done
 	if err != nil {
-		s.send("problem", problemOf(err))
+		s.send("problem", problemOf(err).of(asker))
 		return
 	}
 	s.send("result", out)

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -27,6 +28,7 @@ type fixed struct {
 	body func() io.ReadCloser
 	save func(context.Context, retake.SaveRequest) (retake.SaveResult, error)
 	back func(context.Context, retake.ApplyRequest) (retake.RestoreResult, error)
+	news func(context.Context, retake.EventQuery) ([]retake.Event, error)
 
 	mu    sync.Mutex
 	asked []any // guarded by mu
@@ -183,6 +185,10 @@ func fillIn(v reflect.Value, field string, n *int) {
 		v.Set(reflect.ValueOf(time.Date(2026, 11, 3, 10, 27, 0, *n, time.UTC)))
 		return
 	}
+	if v.Type() == reflect.TypeFor[json.RawMessage]() {
+		v.Set(reflect.ValueOf(json.RawMessage(fmt.Sprintf(`{"%s":%d}`, field, *n))))
+		return
+	}
 	switch v.Kind() {
 	case reflect.String:
 		v.SetString(fmt.Sprintf("%s %d", field, *n))
@@ -254,5 +260,5 @@ func serve(t *testing.T, h http.Handler) *client.Client {
 
 func over(t *testing.T, f *fixed) *client.Client {
 	t.Helper()
-	return serve(t, httpapi.New(f, httpapi.Options{}))
+	return serve(t, httpapi.New(f, httpapi.Options{Office: f}))
 }

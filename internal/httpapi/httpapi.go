@@ -1,8 +1,8 @@
-// Package httpapi is the HTTP face: retake.Service in JSON, under /v1.
+// Package httpapi is the HTTP face: retake.Service and retake.Office in JSON, under /v1.
 //
-// It decodes a request, makes one call, and writes the answer; bytes are copied,
-// never held. It sees the vocabulary and the clock. It never decides a use case,
-// knows no tenant, and sets no header for browsers of other places.
+// It decodes a request, makes one call (a restore in one request: two), and writes the
+// answer; bytes are copied, never held. It never decides a use case, knows no tenant,
+// lets everybody in, and sets no header for browsers of other places.
 //
 //	H1  Names and paths keep their bytes: percent-encoded in addresses, with a
 //	    *_raw twin in JSON.
@@ -11,6 +11,7 @@
 //	H3  Bytes that end early never look like a good end.
 //	H4  The description in api/openapi.yaml is what this package makes.
 //	H5  Unknown fields and parameters are ignored: an older or newer asker is understood.
+//	H6  Every route says which power it needs; who stands before it holds to that.
 package httpapi
 
 import (
@@ -25,6 +26,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/token"
 )
 
 // Options say how requests are answered.
@@ -38,16 +40,22 @@ type Options struct {
 	Stop context.Context
 	// Log is told of panics; nil: nobody is.
 	Log *slog.Logger
+	// Office is what a server has beside workspaces; nil: its routes answer not-found.
+	Office retake.Office
+	// Cursors seal the places of lists; nil: good as long as this handler lives.
+	Cursors Cursors
 }
+
+const describeRoute = "GET /v1/openapi.json"
 
 // New makes the handler. It belongs to one tenant, as the service does.
 func New(s retake.Service, o Options) http.Handler {
 	mux, api := build(s, o)
 	description := sync.OnceValues(func() ([]byte, error) { return json.Marshal(api.OpenAPI()) }) // few ask for it
-	mux.HandleFunc("GET /v1/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc(describeRoute, func(w http.ResponseWriter, r *http.Request) {
 		text, err := description()
 		if err != nil {
-			writeProblem(w, problemOf(err))
+			writeProblem(w, r, problemOf(err))
 			return
 		}
 		w.Header().Set("Content-Type", "application/openapi+json")
@@ -59,13 +67,17 @@ func New(s retake.Service, o Options) http.Handler {
 // api is what the routes share.
 type api struct {
 	retake.Service
-	o    Options
-	huma huma.API
+	o       Options
+	cursors Cursors
+	huma    huma.API
 }
 
 func build(s retake.Service, o Options) (*http.ServeMux, huma.API) {
 	mux := http.NewServeMux()
-	a := &api{Service: s, o: o, huma: describe(mux)}
+	a := &api{Service: s, o: o, cursors: o.Cursors, huma: describe(mux)}
+	if a.cursors == nil {
+		a.cursors = token.NewCursors(nil)
+	}
 	a.protecting()
 	a.recording()
 	a.reading()
@@ -73,8 +85,18 @@ func build(s retake.Service, o Options) (*http.ServeMux, huma.API) {
 	a.observing()
 	a.telling()
 	a.keeping()
+	a.backing()
 	a.looking()
+	a.exchanging()
+	a.tenancy()
+	a.notifying()
+	a.following()
+	a.scheduling()
+	a.auditing()
+	a.erasing()
+	a.snapshots()
 	embellish(a.huma.OpenAPI())
+	embellishServer(a.huma.OpenAPI())
 	return mux, a.huma
 }
 
@@ -87,11 +109,12 @@ func (f front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			panic(http.ErrAbortHandler)
 		}
 	}()
-	r, err := tidy(r)
+	tidied, err := tidy(r)
 	if err != nil {
-		writeProblem(w, refused(http.StatusBadRequest, "the query is not percent-encoded"))
+		writeProblem(w, r, refused(http.StatusBadRequest, "the query is not percent-encoded"))
 		return
 	}
+	r = tidied
 	if _, pattern := f.mux.Handler(r); pattern == "" {
 		f.stray(w, r)
 		return
@@ -125,11 +148,11 @@ func (f front) stray(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if allow == nil {
-		writeProblem(w, refused(http.StatusNotFound, "there is nothing at this address"))
+		writeProblem(w, r, refused(http.StatusNotFound, "there is nothing at this address"))
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allow, ", "))
-	writeProblem(w, refused(http.StatusMethodNotAllowed, "this address does not take "+r.Method))
+	writeProblem(w, r, refused(http.StatusMethodNotAllowed, "this address does not take "+r.Method))
 }
 
 // carried is the context of a save or a restore that has begun: the asker may go.

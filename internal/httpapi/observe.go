@@ -54,7 +54,7 @@ func (a *api) observing() {
 		return a.SetTasks(ctx, in.Workspace, in.Body.Tasks)
 	})
 	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/state", "state", "What the agent held at a checkpoint"), a.state)
-	bytesOf(a, op(http.MethodGet, "/v1/workspaces/{ws}/conversation", "conversation", "A conversation up to a checkpoint, as the agent wrote it"), false, func(ctx context.Context, in *refQuery) (io.ReadCloser, *retake.Entry, error) {
+	bytesOf(a, op(http.MethodGet, "/v1/workspaces/{ws}/conversation", "conversation", "A conversation up to a checkpoint, as the agent wrote it"), bytesType, false, func(ctx context.Context, in *refQuery) (io.ReadCloser, *retake.Entry, error) {
 		src, _, err := a.Conversation(ctx, in.Workspace, in.Ref)
 		return src, nil, err
 	})

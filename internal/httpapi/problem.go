@@ -27,6 +27,9 @@ type problem struct {
 	Cause     string           `json:"cause,omitempty" doc:"What lies below, one line each."`
 	CauseRaw  []byte           `json:"cause_raw,omitempty"`
 	Retryable bool             `json:"retryable" doc:"The same request may work later."`
+	RequestID string           `json:"request_id,omitempty" doc:"The id of the request, to ask a person with."`
+	NextSteps []string         `json:"next_steps,omitempty" nullable:"false" doc:"Commands, or calls, that lead on."`
+	Plan      *retake.Plan     `json:"plan,omitempty" doc:"Of a restore that has obstacles: what it would do."`
 }
 
 // Error is what happened.
@@ -77,7 +80,10 @@ func problemOf(err error) *problem {
 	p := &problem{
 		Type: explained + string(e.Kind), Title: m.title, Status: m.status, Detail: e.Error(), Code: e.Kind,
 		What: e.What, WhatRaw: twin(e.What), Safe: e.Safe, Hint: e.Hint, HintRaw: twin(e.Hint),
-		Retryable: e.Kind == retake.Away || e.Kind == retake.Busy,
+		Retryable: e.Kind == retake.Away || e.Kind == retake.Busy, NextSteps: steps(e),
+	}
+	if p.Plan = planOf(err); p.Plan != nil {
+		p.Status = http.StatusConflict
 	}
 	if e.Err != nil {
 		p.Cause = e.Err.Error()
@@ -108,8 +114,11 @@ func refused(status int, why string) *problem {
 	return p
 }
 
-// ours turns what the router itself refuses into a problem.
-func ours(_ huma.Context, _ string, v any) (any, error) {
+// ours turns what the router itself refuses into a problem, and tells which request it was.
+func ours(hc huma.Context, _ string, v any) (any, error) {
+	if p, ok := v.(*problem); ok {
+		return p.of(hc.Context()), nil
+	}
 	m, ok := v.(*huma.ErrorModel)
 	if !ok {
 		return v, nil
@@ -121,10 +130,12 @@ func ours(_ huma.Context, _ string, v any) (any, error) {
 	if len(why) == 0 {
 		why = append(why, m.Detail)
 	}
-	return refused(m.Status, strings.Join(why, "; ")), nil
+	return refused(m.Status, strings.Join(why, "; ")).of(hc.Context()), nil
 }
 
-func writeProblem(w http.ResponseWriter, p *problem) { writeJSON(w, p.Status, problemType, p) }
+func writeProblem(w http.ResponseWriter, r *http.Request, p *problem) {
+	writeJSON(w, p.Status, problemType, p.of(r.Context()))
+}
 
 func writeJSON(w http.ResponseWriter, status int, contentType string, v any) {
 	w.Header().Set("Content-Type", contentType)

@@ -18,7 +18,7 @@ type inWorkspace struct {
 }
 
 type initBody struct {
-	Dir     string            `json:"dir" doc:"From the root of the machine that answers."`
+	Dir     string            `json:"dir,omitempty" doc:"From the root of the machine that answers. A server makes one by name when there is none."`
 	DirRaw  []byte            `json:"dir_raw,omitempty" doc:"The bytes of dir, when they are not UTF-8."`
 	Name    string            `json:"name,omitempty" doc:"Empty: the directory's own."`
 	NameRaw []byte            `json:"name_raw,omitempty" doc:"The bytes of name, when they are not UTF-8."`
@@ -65,7 +65,7 @@ func (a *api) protecting() {
 func (a *api) init(ctx context.Context, in *body[initBody], tell func(retake.Progress)) (retake.SaveResult, error) {
 	b := in.Body
 	dir := whole(b.Dir, b.DirRaw)
-	if err := fromRoot(dir); err != nil {
+	if err := a.place(dir); err != nil {
 		return retake.SaveResult{}, err
 	}
 	return a.Init(ctx, retake.InitRequest{Dir: dir, Name: whole(b.Name, b.NameRaw), Accept: b.Accept, Mark: b.Mark, Env: b.Env, Progress: tell})
@@ -85,6 +85,14 @@ func fromRoot(dir string) error {
 		return nil
 	}
 	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is not the path of a directory from the root", dir), Safe: unchanged}
+}
+
+// place is where a new workspace goes: a server makes its directory when none is named.
+func (a *api) place(dir string) error {
+	if dir == "" && a.o.Office != nil {
+		return nil
+	}
+	return fromRoot(dir)
 }
 
 // filled is never null on the wire.

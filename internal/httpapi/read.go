@@ -56,24 +56,24 @@ func (a *api) reading() {
 		return a.Status(ctx, in.Workspace)
 	})
 	file := op(http.MethodGet, "/v1/workspaces/{ws}/file", "file", "The bytes of a file, or the text of a link, at a moment")
-	bytesOf(a, file, true, func(ctx context.Context, in *fileQuery) (io.ReadCloser, *retake.Entry, error) {
+	bytesOf(a, file, bytesType, true, func(ctx context.Context, in *fileQuery) (io.ReadCloser, *retake.Entry, error) {
 		r, e, err := a.Open(ctx, in.Workspace, in.Ref, in.Path)
 		return r, &e, err
 	})
-	bytesOf(a, op(http.MethodGet, "/v1/objects/{id}", "object", "Stored bytes by their address"), false, func(ctx context.Context, in *objectQuery) (io.ReadCloser, *retake.Entry, error) {
+	bytesOf(a, op(http.MethodGet, "/v1/objects/{id}", "object", "Stored bytes by their address"), bytesType, false, func(ctx context.Context, in *objectQuery) (io.ReadCloser, *retake.Entry, error) {
 		r, err := a.Bytes(ctx, in.ID)
 		return r, nil, err
 	})
 }
 
 // bytesOf adds a route that answers with bytes.
-func bytesOf[I any](a *api, o huma.Operation, entry bool, f func(context.Context, *I) (io.ReadCloser, *retake.Entry, error)) {
+func bytesOf[I any](a *api, o huma.Operation, mediaType string, entry bool, f func(context.Context, *I) (io.ReadCloser, *retake.Entry, error)) {
 	text := func(doc string) *huma.Param {
 		return &huma.Param{Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
 	}
 	ok := &huma.Response{
 		Description: "The bytes. With TE: trailers, the trailer " + endTrailer + " is ok or a Problem in base64url JSON; without, a body that cannot be finished breaks off.",
-		Content:     map[string]*huma.MediaType{bytesType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
+		Content:     map[string]*huma.MediaType{mediaType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
 		Headers:     map[string]*huma.Param{},
 	}
 	if entry {
@@ -92,6 +92,6 @@ func bytesOf[I any](a *api, o huma.Operation, entry bool, f func(context.Context
 		if err != nil {
 			return nil, problemOf(err)
 		}
-		return copied(x.ReadCloser, x.Entry), nil
+		return copied(x.ReadCloser, mediaType, x.Entry), nil
 	})
 }

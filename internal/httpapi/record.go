@@ -61,7 +61,7 @@ func (a *api) save(ctx context.Context, in *saveInput, tell func(retake.Progress
 		b = *in.Body
 	}
 	return a.Save(ctx, retake.SaveRequest{
-		Workspace: in.Workspace, ID: b.ID, Intent: b.Intent, Trigger: b.Trigger, Pin: b.Pin,
+		Workspace: in.Workspace, ID: moment(ctx, b.ID), Intent: b.Intent, Trigger: b.Trigger, Pin: b.Pin,
 		Budget: b.Budget, IfChanged: b.IfChanged, Progress: tell,
 	})
 }

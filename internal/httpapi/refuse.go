@@ -1,9 +1,78 @@
 package httpapi
 
-import "net/http"
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
 
 // Refuse answers every request with the problem that err is: for a service that
 // could not be opened.
 func Refuse(err error) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { writeProblem(w, problemOf(err)) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { writeProblem(w, r, problemOf(err)) })
+}
+
+// WriteProblem answers one request with the problem that err is, for who stands before
+// the routes. A status other than 0 replaces the one of its kind.
+func WriteProblem(w http.ResponseWriter, r *http.Request, err error, status int) {
+	p := problemOf(err)
+	if status != 0 {
+		p.Status = status
+	}
+	writeProblem(w, r, p)
+}
+
+type requestKey struct{}
+
+// WithRequestID names a request; every problem tells the name.
+func WithRequestID(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, requestKey{}, id)
+}
+
+type momentKey struct{}
+
+// WithMoment gives the checkpoint that a request makes its id, unless the request names
+// one: the same request again, also after a crash, then adds nothing.
+func WithMoment(ctx context.Context, id retake.CheckpointID) context.Context {
+	return context.WithValue(ctx, momentKey{}, id)
+}
+
+// moment is the id for a checkpoint: what the request names, else what its key gives.
+func moment(ctx context.Context, named retake.CheckpointID) retake.CheckpointID {
+	if named == "" {
+		named, _ = ctx.Value(momentKey{}).(retake.CheckpointID)
+	}
+	return named
+}
+
+// of tells which request a problem is of.
+func (p *problem) of(ctx context.Context) *problem {
+	if id, ok := ctx.Value(requestKey{}).(string); ok {
+		p.RequestID = id
+	}
+	return p
+}
+
+// anotherKey begins the hint of who came with a key that is not for this.
+const anotherKey = "it takes a key of kind "
+
+// steps are the commands that a hint holds, one a line, each behind a colon or alone; or
+// which key to come with.
+func steps(e *retake.Error) []string {
+	var out []string
+	for line := range strings.SplitSeq(e.Hint, "\n") {
+		line = strings.TrimSpace(line)
+		_, command, _ := strings.Cut(line, ": ")
+		switch {
+		case strings.HasPrefix(line, "retake "):
+			out = append(out, line)
+		case strings.HasPrefix(command, "retake "):
+			out = append(out, command)
+		case e.Kind == retake.Denied && strings.HasPrefix(line, anotherKey):
+			out = append(out, "ask with a key of kind "+strings.TrimPrefix(line, anotherKey))
+		}
+	}
+	return out
 }

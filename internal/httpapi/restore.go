@@ -47,7 +47,7 @@ type forkInput struct {
 
 type forkBody struct {
 	Ref       string `json:"ref,omitempty" doc:"The moment it grows from."`
-	Dir       string `json:"dir" doc:"From the root of the machine that answers. It does not exist, or is empty."`
+	Dir       string `json:"dir,omitempty" doc:"From the root of the machine that answers. It does not exist, or is empty. A server makes one by name when there is none."`
 	DirRaw    []byte `json:"dir_raw,omitempty" doc:"The bytes of dir, when they are not UTF-8."`
 	Name      string `json:"name,omitempty" doc:"Empty: the directory's own."`
 	NameRaw   []byte `json:"name_raw,omitempty" doc:"The bytes of name, when they are not UTF-8."`
@@ -70,9 +70,13 @@ func (a *api) returning() {
 
 func (a *api) plan(ctx context.Context, in *planInput) (retake.Plan, error) {
 	p, err := a.PlanRestore(ctx, in.Body.request(in.Workspace))
+	return filledPlan(p), err
+}
+
+func filledPlan(p retake.Plan) retake.Plan {
 	p.Writes, p.Deletes, p.Merges, p.Times = filled(p.Writes), filled(p.Deletes), filled(p.Merges), filled(p.Times)
 	p.Keeps, p.Obstacles, p.Holders, p.Effects = filled(p.Keeps), filled(p.Obstacles), filled(p.Holders), filled(p.Effects)
-	return p, err
+	return p
 }
 
 func (b *planBody) request(ws retake.WorkspaceID) retake.PlanRequest {
@@ -87,7 +91,7 @@ func (a *api) restore(ctx context.Context, in *restoreInput, tell func(retake.Pr
 	b := in.Body
 	plan := planBody{Course: b.Course, Ref: b.Ref, Paths: b.Paths, PathsRaw: b.PathsRaw, Git: b.Git, Fork: b.Fork}
 	res, err := a.ApplyRestore(ctx, retake.ApplyRequest{
-		PlanRequest: plan.request(in.Workspace), Digest: b.Digest, Accept: b.Accept, ID: b.ID, Progress: tell,
+		PlanRequest: plan.request(in.Workspace), Digest: b.Digest, Accept: b.Accept, ID: moment(ctx, b.ID), Progress: tell,
 	})
 	res.Failed, res.Warnings = filled(res.Failed), filled(res.Warnings)
 	return res, err
@@ -96,7 +100,7 @@ func (a *api) restore(ctx context.Context, in *restoreInput, tell func(retake.Pr
 func (a *api) fork(ctx context.Context, in *forkInput, tell func(retake.Progress)) (retake.ForkResult, error) {
 	b := in.Body
 	dir := whole(b.Dir, b.DirRaw)
-	if err := fromRoot(dir); err != nil {
+	if err := a.place(dir); err != nil {
 		return retake.ForkResult{}, err
 	}
 	res, err := a.Fork(ctx, retake.ForkRequest{

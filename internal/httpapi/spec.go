@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -30,6 +31,11 @@ base64; the same holds for what is sent.
 
 Times are RFC 3339; durations are nanoseconds. Unknown fields are to be ignored, on both sides.`
 
+const (
+	keyScheme = "key"
+	keyText   = "A key of a server, rtk_ and its kind at its beginning. The daemon, on its socket, takes none. x-power of an operation says what the key must be able to."
+)
+
 // describe makes the router. It changes nothing that other routers see.
 func describe(mux *http.ServeMux) huma.API {
 	c := huma.DefaultConfig("Retake", strconv.Itoa(retake.APIVersion))
@@ -40,6 +46,8 @@ func describe(mux *http.ServeMux) huma.API {
 	c.CreateHooks = nil // links to schemas in every answer
 	c.Formats = map[string]huma.Format{jsonType: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
 	c.Transformers = []huma.Transformer{ours}
+	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{keyScheme: {Type: "http", Scheme: "bearer", Description: keyText}}
+	c.Security = []map[string][]string{{}, {keyScheme: {}}}
 	c.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[huma.ErrorModel](), reflect.TypeFor[problem]())
 	return humago.New(mux, c)
 }
@@ -55,11 +63,12 @@ var twins = map[string][]string{
 var listTwins = map[string][]string{"Obstacle": {"paths"}, "Plan": {"paths"}, "Return": {"paths"}}
 
 // filledTypes have lists that are never null: their routes see to it.
-var filledTypes = []string{"ForkResult", "Plan", "RestoreResult"}
+var filledTypes = []string{"Backup", "ForkResult", "Plan", "RestoreResult"}
 
 // notes say what a type alone does not.
 var notes = map[string]map[string]string{
 	"About":          {"stamp": "When the executable was made; tells builds of one version apart. Nanoseconds since 1970.", "home": "The directory whose store it looks after."},
+	"Backup":         {"set": "False: nothing is set; host tells what the host says of itself.", "public": "What the remote must let in, for writing.", "host": "The only one that is spoken to.", "pushed": "The newest that is there for sure: the branch was read back.", "behind": "Checkpoints that are not there.", "left": "What of the newest is left out, by reason."},
 	"Checkpoint":     {"number": "For people; never given twice.", "new_bytes": "Of files that are new or have other bytes.", "trigger": "Triggers are added, never changed.", "content": "Two checkpoints are equal when these are."},
 	"Comparison":     {"from": "Absent before the first.", "to": "Absent when it is now.", "gaps": "Of now."},
 	"Coverage":       {"grade": "complete or partial."},
@@ -122,7 +131,20 @@ func each(all map[string][]string, f func(name, field string)) {
 
 // op begins the description of a route.
 func op(method, path, id, summary string) huma.Operation {
-	return huma.Operation{Method: method, Path: path, OperationID: id, Summary: summary, MaxBodyBytes: maxBody}
+	o := huma.Operation{Method: method, Path: path, OperationID: id, Summary: summary, MaxBodyBytes: maxBody}
+	if p, ok := needs[id]; ok {
+		o.Extensions = map[string]any{powerKey: string(p)}
+	}
+	return o
+}
+
+// operations are those of one path, by method.
+func operations(item *huma.PathItem) map[string]*huma.Operation {
+	out := map[string]*huma.Operation{
+		http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPut: item.Put, http.MethodDelete: item.Delete,
+	}
+	maps.DeleteFunc(out, func(_ string, o *huma.Operation) bool { return o == nil })
+	return out
 }
 
 const maxBody = 1 << 20

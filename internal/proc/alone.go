@@ -8,15 +8,20 @@ import (
 	"time"
 )
 
-// Alone is a program in a session of its own: no terminal, no input, and an end that
-// all share that it started.
+// Alone is a program in a session of its own: no terminal, no input but what it is fed,
+// and an end that all share that it started.
 type Alone struct {
 	Args []string
 	Dir  string    // the real directory, absolute
 	Over string    // the absolute path where it shall appear; empty: nowhere else
 	Env  []string  // all that it sees, beside PWD
-	Out  io.Writer // output and errors, in the order in which they are written
+	Out  io.Writer // output, and errors in the order in which they are written
+	Err  io.Writer // errors; nil: they go to Out
 	Nice int       // how much less urgent it is than we
+	// Feed writes its input, and returns when that cannot be written any more; then the
+	// input is over. RunAlone returns after it. Nil: there is no input. Not with Over: who
+	// is tried at two places would be fed twice.
+	Feed func(io.Writer)
 	// Grace is how long it has to end when it is asked to; 0 is two seconds.
 	Grace time.Duration
 }
@@ -50,6 +55,9 @@ func RunAlone(ctx context.Context, a Alone) (Ended, error) {
 	if _, err := p.stand(); err != nil {
 		return Ended{}, err
 	}
+	if a.Feed != nil && a.Over != "" {
+		return Ended{}, fmt.Errorf("run %s: what is fed runs at its own path", a.Args[0])
+	}
 	if err := ctx.Err(); err != nil {
 		return Ended{}, fmt.Errorf("run %s: %w", a.Args[0], err)
 	}
@@ -57,7 +65,11 @@ func RunAlone(ctx context.Context, a Alone) (Ended, error) {
 }
 
 func (a Alone) inside() Inside {
-	return Inside{Args: a.Args, Dir: a.Dir, Over: a.Over, Env: a.Env, Out: a.Out, Err: a.Out}
+	p := Inside{Args: a.Args, Dir: a.Dir, Over: a.Over, Env: a.Env, Out: a.Out, Err: a.Out}
+	if a.Err != nil {
+		p.Err = a.Err
+	}
+	return p
 }
 
 // understood: the main program called Inner, so that a copy of it can be a keeper.

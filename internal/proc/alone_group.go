@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"os/exec"
 	"sync/atomic"
-	"time"
 )
 
 // group runs the program in a process group of its own, and ends the group with it.
@@ -22,13 +19,13 @@ func (a Alone) group(ctx context.Context) (Ended, error) {
 	if err := keepDescriptors(); err != nil {
 		return Ended{}, fmt.Errorf("keep descriptors: %w", err)
 	}
-	hear, out, err := hearing(a.Out)
+	s, err := a.streams()
 	if err != nil {
 		return Ended{}, err
 	}
 	cmd := exec.CommandContext(ctx, path)
 	cmd.Args, cmd.Dir, cmd.Env = a.Args, a.Dir, env
-	cmd.Stdout, cmd.Stderr = out, out
+	s.give(cmd)
 	cmd.SysProcAttr = ownSession()
 	cmd.WaitDelay = a.Grace
 	var ours atomic.Bool
@@ -37,9 +34,9 @@ func (a Alone) group(ctx context.Context) (Ended, error) {
 		return askGroup(cmd.Process)
 	}
 	err = cmd.Start()
-	_ = out.Close() // theirs now
+	s.given(err == nil)
 	if err != nil {
-		hear(0)
+		s.end(0)
 		if notRunnable(err) {
 			return a.ended(p.refuse(&exec.Error{Name: a.Args[0], Err: errors.Unwrap(err)}), 0), nil
 		}
@@ -48,7 +45,7 @@ func (a Alone) group(ctx context.Context) (Ended, error) {
 	slowGroup(cmd.Process.Pid, a.Nice)
 	werr := cmd.Wait()
 	endGroup(cmd.Process.Pid, a.Grace)
-	hear(lag)
+	s.end(lag)
 	switch {
 	case ours.Load():
 		return Ended{}, fmt.Errorf("run %s: %w", a.Args[0], ctx.Err())
@@ -60,30 +57,4 @@ func (a Alone) group(ctx context.Context) (Ended, error) {
 
 func (a Alone) ended(exit, sig int) Ended {
 	return Ended{Exit: exit, Signal: sig, Elsewhere: a.inside().moves()}
-}
-
-// hearing makes a pipe whose other end goes to w. The wait for its end is bounded:
-// somebody may keep it open for ever.
-func hearing(w io.Writer) (wait func(time.Duration), in *os.File, err error) {
-	if w == nil {
-		w = io.Discard
-	}
-	r, in, err := os.Pipe()
-	if err != nil {
-		return nil, nil, fmt.Errorf("make a pipe: %w", err)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_, _ = io.Copy(w, r) // what cannot be passed on is lost; how it ended is not
-		_ = r.Close()
-	}()
-	return func(d time.Duration) {
-		select {
-		case <-done:
-		case <-time.After(d):
-			_ = r.SetReadDeadline(time.Unix(1, 0)) // wakes the read
-			<-done
-		}
-	}, in, nil
 }

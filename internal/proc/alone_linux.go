@@ -64,22 +64,22 @@ func (a Alone) kept(ctx context.Context, at string) (e Ended, why, err error) {
 	if err := keepDescriptors(); err != nil {
 		return Ended{}, nil, fmt.Errorf("keep descriptors: %w", err)
 	}
-	hear, out, err := hearing(a.Out)
+	s, err := a.streams()
 	if err != nil {
 		return Ended{}, nil, err
 	}
 	k := keeper{grace: a.Grace}
-	why = k.start(out, a.charge(at))
-	_ = out.Close() // theirs now
+	why = k.start(s, a.charge(at))
+	s.given(why == nil)
 	if why != nil {
-		hear(0)
+		s.end(0)
 		return Ended{}, why, nil
 	}
 	defer k.close()
 	stop := context.AfterFunc(ctx, func() { _ = k.order.Close() }) // the keeper hears it
 	defer stop()
 	o, why, err := k.hear(ctx)
-	hear(lag)
+	s.end(lag)
 	switch {
 	case why != nil:
 		return Ended{}, why, nil
@@ -110,7 +110,7 @@ type keeper struct {
 }
 
 // start starts the keeper and tells it its charge.
-func (k *keeper) start(out *os.File, c charge) error {
+func (k *keeper) start(s *streams, c charge) error {
 	orderR, orderW, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("make a pipe: %w", err)
@@ -124,7 +124,7 @@ func (k *keeper) start(out *os.File, c charge) error {
 	k.cmd = exec.Command("/proc/self/exe")
 	k.cmd.Args = []string{"retake", keepWord}
 	k.cmd.Dir, k.cmd.Env = "/", []string{}
-	k.cmd.Stdout, k.cmd.Stderr = out, out
+	s.give(k.cmd)
 	k.cmd.ExtraFiles = []*os.File{orderR, wordW}
 	k.cmd.SysProcAttr = &syscall.SysProcAttr{}
 	if c.Order.Over != "" {

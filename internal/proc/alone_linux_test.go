@@ -259,3 +259,60 @@ func TestAloneAtAnothersPath(t *testing.T) {
 		})
 	}
 }
+
+func TestAloneIsFed(t *testing.T) {
+	t.Parallel()
+	const size = 3 << 20 // more than a pipe holds
+	for how, run := range runAlone {
+		for script, want := range map[string]string{
+			"wc -c":                                  fmt.Sprintln(size),
+			"head -c 5; exit":                        "xxxxx", // the rest is never read
+			"exec 0<&-; exit":                        "",
+			"cat >/dev/null; echo over; echo no >&2": "over\n",
+		} {
+			t.Run(how+" "+script, func(t *testing.T) {
+				t.Parallel()
+				var out, errs bytes.Buffer
+				end, err := run(t.Context(), proc.Alone{
+					Args: sh(script), Dir: "/", Env: []string{searchPath}, Out: &out, Err: &errs,
+					Feed: func(w io.Writer) { _, _ = io.Copy(w, strings.NewReader(strings.Repeat("x", size))) },
+				})
+				if err != nil || end != (proc.Ended{}) || out.String() != want {
+					t.Errorf("%+v, %v: %q, want %q", end, err, out.String(), want)
+				}
+				if got := errs.String(); strings.Contains(script, "no >&2") && got != "no\n" {
+					t.Errorf("errors: %q", got)
+				}
+			})
+		}
+	}
+	if _, err := proc.RunAlone(t.Context(), proc.Alone{Args: sh(":"), Dir: "/", Over: "/tmp", Feed: func(io.Writer) {}}); err == nil {
+		t.Error("fed at another's path")
+	}
+}
+
+func TestWhoFeedsIsNotKeptWaiting(t *testing.T) {
+	t.Parallel()
+	for how, run := range runAlone {
+		dir := deafDir(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() {
+			_, err := run(ctx, proc.Alone{
+				Args: sh("exec sh stay.sh"), Dir: dir, Env: []string{searchPath}, Grace: 50 * time.Millisecond,
+				Feed: func(w io.Writer) { _, _ = io.Copy(w, endless{}) },
+			})
+			ended <- err
+		}()
+		there(t, dir)
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", how, err)
+		}
+	}
+}
+
+// endless is input without an end.
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) { return len(b), nil }

@@ -26,6 +26,7 @@ func (s *Service) Sweep(ctx context.Context) (retake.SweepReport, error) {
 	if err != nil {
 		return retake.SweepReport{}, fault("the store cannot be opened", unchanged, err)
 	}
+	defer s.bounds.swept()
 	rep, err := st.Sweep(ctx, store.SweepOptions{})
 	return rep, fault("not all was given back", "Every moment is whole; run it again.", err)
 }

@@ -14,8 +14,9 @@ import (
 )
 
 // facts reads what changed for its meaning: each file once in its life, in a child that
-// can touch nothing. What cannot be read is said, and is never an error.
-func (s *Service) facts(ctx context.Context, in story.Input) ([]retake.Fact, []retake.Unread) {
+// can touch nothing. What cannot be read is said, and is never an error. Who has told
+// them calls what comes with them: it remembers what was read.
+func (s *Service) facts(ctx context.Context, in story.Input) ([]retake.Fact, []retake.Unread, func()) {
 	r := reading{s: s, in: in, changed: map[string]retake.Change{}}
 	for _, c := range in.Changes {
 		r.changed[c.Path] = c
@@ -26,7 +27,7 @@ func (s *Service) facts(ctx context.Context, in story.Input) ([]retake.Fact, []r
 		r.logged(ctx, c)
 	}
 	if err := r.read(ctx); err != nil {
-		return nil, []retake.Unread{{Path: ".", Reader: "all", Why: err.Error()}}
+		return nil, []retake.Unread{{Path: ".", Reader: "all", Why: err.Error()}}, func() {}
 	}
 	var before, after []xray.Sided
 	var unread []retake.Unread
@@ -41,7 +42,9 @@ func (s *Service) facts(ctx context.Context, in story.Input) ([]retake.Fact, []r
 			after = append(after, one.Sided)
 		}
 	}
-	return xray.Facts(before, after), onceEach(unread)
+	return xray.Facts(before, after), onceEach(unread), func() {
+		_ = s.p.Catalog.PutReadings(ctx, r.fresh) // else they are read again
+	}
 }
 
 // onceEach leaves one of several words about a path.
@@ -70,6 +73,7 @@ type reading struct {
 	in      story.Input
 	changed map[string]retake.Change
 	list    []sideRead
+	fresh   map[catalog.ReadingKey][]byte // what nobody remembers yet
 }
 
 type sideRead struct {
@@ -137,15 +141,14 @@ func (r *reading) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fresh := map[catalog.ReadingKey][]byte{}
+	r.fresh = map[catalog.ReadingKey][]byte{}
 	for n, i := range at {
 		one := &r.list[i]
 		one.Reading = got[n]
 		if b, err := json.Marshal(got[n]); err == nil && kept(*one) && got[n].Why == "" && len(b) <= maxReading {
-			fresh[keyOf(*one)] = b
+			r.fresh[keyOf(*one)] = b
 		}
 	}
-	_ = r.s.p.Catalog.PutReadings(ctx, fresh) // else they are read again
 	return nil
 }
 

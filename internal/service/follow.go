@@ -41,6 +41,7 @@ func (s *Service) follow(ctx context.Context, st store.Store, h store.Head) erro
 
 // refill writes everything a line says into the catalog. Again is nothing.
 func (s *Service) refill(ctx context.Context, st store.Store, h store.Head) (retake.RebuildReport, error) {
+	ctx = asMaintainer(ctx)
 	rep := retake.RebuildReport{Workspaces: 1, Pins: int64(len(h.Pins))}
 	ws := h.Workspace
 	if known, err := s.p.Catalog.Workspace(ctx, ws.ID); err == nil {
@@ -111,7 +112,7 @@ func (s *Service) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
 	s.rows.Lock()
 	defer s.rows.Unlock()
 	ctx = context.WithoutCancel(ctx) // half a catalog is worse than a late one
-	if err := s.p.Catalog.Reset(ctx); err != nil {
+	if err := s.p.Catalog.Reset(asMaintainer(ctx)); err != nil {
 		return rep, fault("not rebuilt", unchanged, err)
 	}
 	for _, h := range heads {
@@ -133,4 +134,13 @@ func (s *Service) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
 		}
 	}
 	return rep, fault("some workspaces could not be read", "The others are listed again.", damage)
+}
+
+// asMaintainer is for rows that follow what the store already holds: whoever asks for
+// something else meanwhile has no part in them.
+func asMaintainer(ctx context.Context) context.Context {
+	if a, ok := retake.ActorOf(ctx); ok && a.Kind == retake.KeyMaintainer {
+		return ctx // who it is stays known
+	}
+	return retake.WithActor(ctx, retake.Actor{Kind: retake.KeyMaintainer, Name: "server"})
 }

@@ -112,6 +112,6 @@ func (s *Service) bury(ctx context.Context, id retake.WorkspaceID, stones []reta
 		if err := w.Forget(ctx, stones); err != nil {
 			return err
 		}
-		return s.p.Catalog.Bury(ctx, id, stones)
+		return s.p.Catalog.Bury(asMaintainer(ctx), id, stones)
 	})
 }

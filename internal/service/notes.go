@@ -16,9 +16,18 @@ import (
 type teller struct {
 	s     *Service
 	mu    sync.Mutex
-	queue []retake.Checkpoint
+	queue []untold
+	held  int // changes that captures handed over, in the queue
 	busy  bool
 	now   retake.CheckpointID // the one that is being told
+	last  map[retake.WorkspaceID]lastTold
+	fresh []untold // told just now, with what their captures knew; the newest is the last
+}
+
+// untold is a moment whose story waits.
+type untold struct {
+	retake.Checkpoint
+	sealed *sealed // what its capture knew; nil: the trees are compared
 }
 
 // soonAfter is how long a service that lives for one command may take for stories.
@@ -26,13 +35,13 @@ const soonAfter = 50 * time.Millisecond
 
 // add asks for the story of a moment. A service that lives on tells it now, in the
 // background; another one when it closes, as far as the time goes.
-func (t *teller) add(cps ...retake.Checkpoint) {
+func (t *teller) add(cp retake.Checkpoint) { t.put(untold{Checkpoint: cp}) }
+
+func (t *teller) put(u untold) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, cp := range cps {
-		if !t.waits(cp.ID) && len(t.queue) < mostTold {
-			t.queue = append(t.queue, cp)
-		}
+	if !t.waits(u.ID) && len(t.queue) < mostTold {
+		t.queue = append(t.queue, t.bounded(u))
 	}
 	if len(t.queue) > 0 && !t.busy && t.s.p.Sole && t.s.life.Err() == nil {
 		t.busy = true
@@ -54,45 +63,49 @@ func (t *teller) want(cp retake.Checkpoint) {
 const mostTold = 1024
 
 func (t *teller) waits(id retake.CheckpointID) bool {
-	for _, cp := range t.queue {
-		if cp.ID == id {
+	for i := range t.queue {
+		if t.queue[i].ID == id {
 			return true
 		}
 	}
 	return false
 }
 
-func (t *teller) next() (retake.Checkpoint, bool) {
+func (t *teller) next() (untold, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.now = ""
 	if len(t.queue) == 0 {
 		t.busy = false
-		return retake.Checkpoint{}, false
+		t.queue = nil
+		return untold{}, false
 	}
-	cp := t.queue[0]
-	t.queue, t.now = t.queue[1:], cp.ID
-	return cp, true
+	u := t.queue[0]
+	t.queue[0] = untold{}
+	t.queue, t.now = t.queue[1:], u.ID
+	t.held -= u.sealed.size()
+	return u, true
 }
 
 func (t *teller) work(ctx context.Context, deep bool) {
 	for {
-		cp, ok := t.next()
+		u, ok := t.next()
 		if !ok {
 			return
 		}
 		if ctx.Err() == nil {
-			t.one(ctx, cp, deep)
+			t.one(ctx, u, deep)
 		}
 	}
 }
 
 // one notes one story. A panic over what a workspace holds ends that story alone.
-func (t *teller) one(ctx context.Context, cp retake.Checkpoint, deep bool) {
+func (t *teller) one(ctx context.Context, u untold, deep bool) {
 	defer func() { _ = recover() }()
-	_ = t.s.note(ctx, cp, deep) // it is told when somebody looks
-	if t.s.probe(ctx, cp) {
-		_ = t.s.note(ctx, cp, deep) // the machine is told late, and never delays the rest
+	_ = t.s.noteOf(ctx, u, telling{deep: deep, early: u.sealed != nil}) // it is told when somebody looks
+	t.keepFresh(u)
+	if t.s.probe(ctx, u.Checkpoint) {
+		_ = t.s.noteOf(ctx, u, telling{deep: deep}) // the machine is told late, and never delays the rest
 	}
 }
 
@@ -110,17 +123,24 @@ func (t *teller) rest() {
 // found by. A shallow one, whose files were not read for their meaning, is told again
 // when somebody can.
 func (s *Service) note(ctx context.Context, cp retake.Checkpoint, deep bool) error {
+	return s.noteOf(ctx, untold{Checkpoint: cp}, telling{deep: deep})
+}
+
+func (s *Service) noteOf(ctx context.Context, u untold, how telling) error {
+	cp := u.Checkpoint
 	n := catalog.Notes{Workspace: cp.Workspace, Checkpoint: cp.ID}
 	if cp.Parent == "" {
 		n.Gist = retake.Gist{V: story.Version, Counts: retake.StoryCounts{Added: cp.Files}, Head: s.commit(ctx, cp), Points: []retake.Point{}}
 		n.Words = words(cp, retake.Story{})
 		return s.p.Catalog.PutNotes(ctx, n)
 	}
-	d, err := s.Diff(ctx, retake.DiffQuery{Workspace: cp.Workspace, To: string(cp.ID)})
+	d, err := s.compared(ctx, u)
 	if err != nil {
 		return err
 	}
-	st, err := s.tell(ctx, d, telling{own: true, deep: deep})
+	how.own, how.head = true, s.headOf(ctx, u, d)
+	st, remember, err := s.tell(ctx, d, how)
+	defer remember()
 	if err != nil {
 		return err
 	}
@@ -128,7 +148,7 @@ func (s *Service) note(ctx context.Context, cp retake.Checkpoint, deep bool) err
 	for _, c := range d.Changes {
 		n.Words = addPath(n.Words, c)
 	}
-	if !deep {
+	if !how.deep {
 		n.Gist.V = 0
 	}
 	return s.p.Catalog.PutNotes(ctx, n)

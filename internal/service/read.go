@@ -148,6 +148,11 @@ func (s *Service) Diff(ctx context.Context, q retake.DiffQuery) (retake.Comparis
 	if err != nil {
 		return retake.Comparison{}, err
 	}
+	return s.diffTo(ctx, q, to)
+}
+
+// diffTo compares the trees of a moment and of the one that is asked for, or before it.
+func (s *Service) diffTo(ctx context.Context, q retake.DiffQuery, to retake.Checkpoint) (retake.Comparison, error) {
 	cmp := retake.Comparison{To: &to, Changes: []retake.Change{}}
 	var from *retake.Entry
 	st, err := s.store(ctx)

@@ -104,7 +104,7 @@ func (s *Service) dropPiece(ctx context.Context, piece []retain.Drop, how droppi
 		if err := w.Forget(context.WithoutCancel(ctx), stones); err != nil {
 			return err
 		}
-		return s.p.Catalog.Bury(context.WithoutCancel(ctx), id, stones)
+		return s.p.Catalog.Bury(asMaintainer(context.WithoutCancel(ctx)), id, stones)
 	})
 	s.strike(id, stones, err != nil)
 	if err != nil {

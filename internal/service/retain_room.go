@@ -20,6 +20,7 @@ type room struct {
 	budget int64
 	need   retake.Need
 	want   int64 // bytes to give back
+	swept  bool  // since it was measured
 }
 
 // grip is the firmest hold that the need loosens.
@@ -64,6 +65,12 @@ func (s *Service) measure(ctx context.Context, st store.Store) (room, error) {
 	r.Free, r.Floor = free, s.p.Floor(total)
 	if s.p.Budget != nil {
 		r.budget = s.p.Budget(total)
+	}
+	if s.p.Steadfast {
+		s.bounds.mu.Lock()
+		defer s.bounds.mu.Unlock()
+		s.bounds.seen = r
+		return r, nil
 	}
 	if r.budget > 0 && r.Bytes > r.budget-r.budget/16 {
 		r.need, r.want = retake.NeedBudget, r.Bytes-(r.budget-r.budget*3/16)

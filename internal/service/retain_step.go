@@ -193,6 +193,7 @@ func (s *Service) sweepNoted(ctx context.Context, st store.Store, o store.SweepO
 	if err != nil {
 		return retake.SweepReport{}, err
 	}
+	defer s.bounds.swept()
 	rep, err := st.Sweep(ctx, o)
 	if err != nil {
 		return rep, err

@@ -43,6 +43,7 @@ func (s *Service) Save(ctx context.Context, req retake.SaveRequest) (retake.Save
 			res.Warnings = append(res.Warnings, retake.Warning{Code: "pin", Text: err.Error()})
 		}
 	}
+	res.Warnings = append(res.Warnings, s.backedUp(ws.ID)...)
 	return res, nil
 }
 
@@ -193,7 +194,10 @@ func (t *taking) take(ctx context.Context, req retake.SaveRequest) (cp retake.Ch
 		t.pass(res, x)
 		return *p, false, nil
 	}
-	if cp, err = t.checkpoint(res, req); err == nil {
+	if err = t.s.tooMuch(res.Files.Sum.Bytes); err == nil {
+		cp, err = t.checkpoint(res, req)
+	}
+	if err == nil {
 		card := retake.Card{V: retake.CardVersion, Checkpoint: cp}
 		err = t.w.Seal(ctx, store.Sealing{Card: card, Files: res.Files, State: t.state, Held: t.references(ctx)})
 	}
@@ -212,8 +216,9 @@ func (t *taking) take(ctx context.Context, req retake.SaveRequest) (cp retake.Ch
 	}
 	t.s.told(cp)
 	t.note(ctx, cp, res.Draft)
-	t.s.teller.add(cp)
+	t.s.teller.sealed(cp, res)
 	t.s.runner.moment(cp)
+	t.s.backer.moment(cp)
 	return cp, true, nil
 }
 
@@ -323,6 +328,17 @@ func (s *Service) index(ctx context.Context, ws retake.WorkspaceID, parent *reta
 		return nil, err
 	}
 	return capture.IndexOfTree(ctx, st, leaf.Files, capture.Seal{Checkpoint: parent.ID, Number: parent.Number, Tree: parent.Tree})
+}
+
+// tooMuch refuses a tree over the limit; what is restored from was never refused.
+func (s *Service) tooMuch(bytes int64) error {
+	if s.p.Moment == nil || s.p.Moment() <= 0 || bytes <= s.p.Moment() {
+		return nil
+	}
+	return &retake.Error{
+		Kind: retake.Limit, Safe: notSaved, Hint: "remove what is not needed, or ask for a higher limit",
+		What: fmt.Sprintf("not saved: the files take %d MB, and the limit is %d MB", bytes/1e6, s.p.Moment()/1e6),
+	}
 }
 
 func lowDisk(free, floor int64) error {

@@ -20,6 +20,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/backup"
 	"github.com/retake-dev/retake/internal/capture"
 	"github.com/retake-dev/retake/internal/catalog"
 	"github.com/retake-dev/retake/internal/clock"
@@ -45,6 +46,8 @@ type Parts struct {
 	Floor     func(total int64) int64                // bytes that must stay free on the store's disk
 	Budget    func(total int64) int64                // bytes that the store may take on a disk of that size; nil or 0: no bound
 	Within    func(retake.WorkspaceID) time.Duration // how long moments are kept; nil or 0: for ever
+	Steadfast bool                                   // moments go by their age alone; when room is short, saves are refused
+	Moment    func() int64                           // bytes that the tree of one moment may have; nil or 0: no bound
 	Wait      time.Duration                          // how long to wait for another writer
 	Tracker   *track.Tracker                         // tells of changes; nil: every save looks at everything
 	Returns   string                                 // directory of what restores leave: journals, and what they replaced
@@ -60,6 +63,11 @@ type Parts struct {
 	VerifyLimit func(retake.WorkspaceID) time.Duration     // how long one may take
 	Drill       func(retake.WorkspaceID) bool              // good moments are proven restorable now and then
 	Env         func() []string                            // what verifications see when nothing was recorded
+
+	Backup *backup.Worker             // sends moments to a git remote; nil: there are no backups
+	Backed func(retake.Backup, error) // is told how each run ended; nil: nobody is
+
+	Protection string // from whom history is safe; "": an agent of the same user could remove it
 
 	Sole bool // this service alone writes, for long: it keeps more in memory, and looks after the store between saves
 }
@@ -81,6 +89,7 @@ type Service struct {
 	readers *xray.Pool
 	teller  *teller  // of stories
 	runner  *runner  // of standing verifications
+	backer  *backer  // of git remotes
 	machine probing  // what was seen outside the roots
 	good    goodness // which moments are
 
@@ -107,6 +116,7 @@ func New(p Parts) *Service {
 	if s.p.Drill == nil {
 		s.p.Drill = func(retake.WorkspaceID) bool { return false }
 	}
+	s.backer = newBacker(s)
 	s.caughtUp = make(chan struct{})
 	if !p.Sole {
 		close(s.caughtUp)
@@ -127,6 +137,7 @@ func (s *Service) Close() error {
 	}
 	s.teller.rest()
 	s.runner.stopAll()
+	s.backer.stop()
 	s.finish()
 	if s.readers != nil {
 		_ = s.readers.Close() // how the child ended says nothing

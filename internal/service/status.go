@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -10,7 +11,7 @@ import (
 
 // Status tells how well a workspace is protected now.
 func (s *Service) Status(ctx context.Context, id retake.WorkspaceID) (retake.Status, error) {
-	out := retake.Status{Protection: "same-user"} // the store belongs to the user the agent runs as
+	out := retake.Status{Protection: cmp.Or(s.p.Protection, "same-user")} // the store belongs to the user the agent runs as
 	var err error
 	if out.Workspace, err = s.row(ctx, id); err != nil {
 		return out, fault("no such workspace", unchanged, err)
@@ -29,9 +30,10 @@ func (s *Service) Status(ctx context.Context, id retake.WorkspaceID) (retake.Sta
 	if err := s.now(ctx, cp, &out); err != nil {
 		return out, fault("the workspace cannot be compared", unchanged, err)
 	}
-	if out.Store, err = s.Space(ctx); err != nil {
+	if out.Store, err = s.lastSpace(ctx); err != nil {
 		return out, err
 	}
+	out.Backup = s.backupOf(ctx, id)
 	found, err := s.findings(ctx, id, []retake.Checkpoint{cp}, false)
 	if err == nil {
 		out.Answers, out.Drill = found[cp.ID].Answers, s.lastDrill(ctx, id)

@@ -1,62 +1,86 @@
 package service
 
 import (
-	"bufio"
 	"context"
 	"io"
 	"strings"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/story"
-	"github.com/retake-dev/retake/internal/tree"
 )
 
 // Story tells what really changed between two moments, from the trees alone.
 func (s *Service) Story(ctx context.Context, q retake.DiffQuery) (retake.Story, error) {
-	d, err := s.Diff(ctx, q)
+	how := telling{own: q.From == "" && len(q.Paths) == 0 && q.To != "" && q.To != now, full: len(q.Paths) > 0, deep: true}
+	d, err := s.changesFor(ctx, q, &how)
 	if err != nil {
 		return retake.Story{}, err
 	}
-	st, err := s.tell(ctx, d, telling{own: q.From == "" && len(q.Paths) == 0 && d.To != nil, full: len(q.Paths) > 0, deep: true})
+	st, remember, err := s.tell(ctx, d, how)
+	remember()
 	return st, fault("what changed cannot be told", unchanged, err)
+}
+
+// changesFor compares for a story. What one moment changed since the one before its
+// capture may still know.
+func (s *Service) changesFor(ctx context.Context, q retake.DiffQuery, how *telling) (retake.Comparison, error) {
+	if !how.own {
+		return s.Diff(ctx, q)
+	}
+	cp, err := s.Find(ctx, q.Workspace, q.To)
+	if err != nil {
+		return retake.Comparison{}, err
+	}
+	if last, ok := s.teller.lastOf(cp); ok && last.sure {
+		how.head = &last.head
+	}
+	u := s.teller.freshOf(cp)
+	u.Checkpoint = cp
+	return s.compared(ctx, u)
 }
 
 // telling is how a story is told.
 type telling struct {
-	own  bool // of one moment since the one before: its words are held against it
-	full bool // every path by itself
-	deep bool // files are read for their meaning
+	own   bool    // of one moment since the one before: its words are held against it
+	full  bool    // every path by itself
+	deep  bool    // files are read for their meaning
+	early bool    // it was just sealed: nobody looked at the machine since
+	head  *string // the commit that was checked out; nil: it is read
 }
 
 // mostRead bounds a story whose files are read for their meaning: a first capture is no
 // change.
 const mostRead = 50_000
 
-func (s *Service) tell(ctx context.Context, d retake.Comparison, how telling) (retake.Story, error) {
-	in := story.Input{From: d.From, To: d.To, Changes: named(d), Gaps: d.Gaps, Full: how.full, Bytes: s.bytesFor(d)}
+// tell tells it. Remember is for later: it takes time that nobody should wait for.
+func (s *Service) tell(ctx context.Context, d retake.Comparison, how telling) (st retake.Story, remember func(), err error) {
+	in := story.Input{From: d.From, To: d.To, Changes: named(d), Gaps: d.Gaps, Full: how.full, Bytes: onceOpened(s.bytesFor(d))}
+	remember = func() {}
 	if d.To != nil {
 		in.Gaps = d.To.Coverage.Gaps
 	}
 	if d.From == nil {
 		in.Bytes = nil
 	} else if how.deep && len(d.Changes) <= mostRead {
-		in.Facts, in.Unread = s.facts(ctx, in)
+		in.Facts, in.Unread, remember = s.facts(ctx, in)
 	}
-	if how.own {
+	if how.own && !how.early {
 		in.Facts = append(in.Facts, s.machineOf(ctx, *d.To)...)
 	}
-	st, err := story.Tell(ctx, in)
-	if err != nil {
-		return st, err
+	if st, err = story.Tell(ctx, in); err != nil {
+		return st, remember, err
 	}
 	if how.own {
 		st.Flags = s.mismatch(ctx, *d.To, st)
 	}
 	st.Gist = story.Gist(st)
-	if d.To != nil {
+	switch {
+	case how.head != nil:
+		st.Gist.Head = *how.head
+	case d.To != nil:
 		st.Gist.Head = s.commit(ctx, *d.To)
 	}
-	return st, nil
+	return st, remember, nil
 }
 
 // liveObject begins the address of a file that is not stored, for the time of one story.
@@ -110,56 +134,4 @@ func (s *Service) mismatch(ctx context.Context, cp retake.Checkpoint, st retake.
 		answers = found[cp.ID].Answers
 	}
 	return story.Mismatch(said, st, answers)
-}
-
-// commit is the one that was checked out at a checkpoint, read from the stored .git: no
-// program of git's is run on what a workspace holds.
-func (s *Service) commit(ctx context.Context, cp retake.Checkpoint) string {
-	st, err := s.store(ctx)
-	if err != nil {
-		return ""
-	}
-	root, err := s.files(ctx, st, cp)
-	if err != nil {
-		return ""
-	}
-	text := func(path string, most int64) string {
-		e, err := tree.Find(ctx, st, root, path)
-		if err != nil || e.Kind != retake.KindFile {
-			return ""
-		}
-		r, err := st.File(ctx, e.Object)
-		if err != nil {
-			return ""
-		}
-		defer r.Close() //nolint:errcheck // only read
-		b, _ := io.ReadAll(io.LimitReader(r, most))
-		return string(b)
-	}
-	head := strings.TrimSpace(text(".git/HEAD", 1<<10))
-	name, branch := strings.CutPrefix(head, "ref: ")
-	if !branch {
-		return hash(head)
-	}
-	if name = cleanPath(name); !strings.HasPrefix(name, "refs/") {
-		return ""
-	}
-	if sha := hash(strings.TrimSpace(text(".git/"+name, 1<<10))); sha != "" {
-		return sha
-	}
-	lines := bufio.NewScanner(strings.NewReader(text(".git/packed-refs", 4<<20)))
-	for lines.Scan() {
-		if sha, ref, ok := strings.Cut(lines.Text(), " "); ok && ref == name {
-			return hash(sha)
-		}
-	}
-	return ""
-}
-
-// hash answers the text when it is the name of a commit.
-func hash(s string) string {
-	if (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == "" {
-		return s
-	}
-	return ""
 }

@@ -33,7 +33,7 @@ type comparison struct {
 
 // pair compares two entries at the same path.
 func (c *comparison) pair(ctx context.Context, path string, x, y *retake.Entry) error {
-	if what := differ(x, y); what != "" {
+	if what := Differ(x, y); what != "" {
 		if err := c.say(path, what, x, y); err != nil {
 			return err
 		}
@@ -119,9 +119,9 @@ func order(left, right []retake.Entry) int {
 // sameDir trusts equal addresses; an entry without one has nothing to trust.
 func sameDir(x, y *retake.Entry) bool { return x.Object != "" && x.Object == y.Object }
 
-// differ answers how two entries at one path differ; empty when they do not, or
+// Differ answers how two entries at one path differ; empty when they do not, or
 // when only what lies below them does.
-func differ(x, y *retake.Entry) retake.Difference {
+func Differ(x, y *retake.Entry) retake.Difference {
 	dir := y.Kind == retake.KindDir
 	switch {
 	case x.Kind != y.Kind:
@@ -134,6 +134,28 @@ func differ(x, y *retake.Entry) retake.Difference {
 		return retake.Timed
 	}
 	return ""
+}
+
+// Sort brings changes below a root into the order in which Compare tells them.
+func Sort(changes []retake.Change) {
+	slices.SortFunc(changes, func(a, b retake.Change) int { return byNames(a.Path, b.Path) })
+}
+
+// byNames compares two paths name by name: the slash comes before every byte of a name.
+func byNames(a, b string) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		switch x, y := a[i], b[i]; {
+		case x == y:
+		case x == '/':
+			return -1
+		case y == '/':
+			return 1
+		default:
+			return int(x) - int(y)
+		}
+	}
+	return len(a) - len(b)
 }
 
 func sameExtra(x, y *retake.Extra) bool {

@@ -152,6 +152,11 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"keep":   keepJSON,
 	"gone":   waitGone,
 
+	"serve":    startServer,
+	"receiver": startReceiver,
+	"until":    waitUntil,
+	"verified": checkSigned,
+
 	"fakeagent": fakeagent.Command,
 	"await":     fakeagent.Wait,
 }

@@ -3,7 +3,6 @@ package xray
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -104,22 +103,33 @@ func (p *Pool) Read(ctx context.Context, asks []Ask) ([]Reading, error) {
 	all, stop := context.WithTimeout(ctx, p.all)
 	defer stop()
 	readings := make([]Reading, len(asks))
-	for i, a := range asks {
-		r, err := p.one(all, a)
-		switch {
-		case ctx.Err() != nil:
+	for i := 0; i < len(asks); {
+		n := p.together(all, asks[i:], readings[i:])
+		if n == 0 {
+			var err error
+			if readings[i], err = p.one(all, asks[i]); err != nil && all.Err() == nil {
+				return nil, err
+			}
+			n = 1
+		}
+		if ctx.Err() != nil {
 			return nil, fmt.Errorf("read files: %w", ctx.Err())
-		case all.Err() != nil && r.Why != "":
-			r.Why = string(noTime)
-		case err != nil:
-			return nil, err
 		}
-		if r.Traits == nil {
-			r.Traits = []retake.Trait{}
+		for ; n > 0; n, i = n-1, i+1 {
+			readings[i].settle(all)
 		}
-		readings[i] = r
 	}
 	return readings, nil
+}
+
+// settle makes a reading what everybody expects of one; all bounds the time of it.
+func (r *Reading) settle(all context.Context) {
+	if all.Err() != nil && r.Why != "" {
+		r.Why = string(noTime)
+	}
+	if r.Traits == nil {
+		r.Traits = []retake.Trait{}
+	}
 }
 
 // rest lets the child wait for more, for a while; the caller is inside.
@@ -234,19 +244,12 @@ func (p *Pool) exchange(ctx context.Context, r reader, a Ask) (Reading, error) {
 	if err != nil {
 		return Reading{}, err
 	}
-	var b []byte
-	err = p.limited(ctx, func() (err error) {
-		if err = s.out.Flush(); err == nil {
-			b, _, err = readFrame(s.child, maxAnswer)
-		}
-		return err
-	})
-	if err != nil {
+	if err := p.limited(ctx, s.out.Flush); err != nil {
 		return Reading{}, err
 	}
-	var got answer
-	if err := json.Unmarshal(b, &got); err != nil {
-		return Reading{}, fmt.Errorf("understand a reader: %w", err)
+	got, err := p.answer(ctx, s)
+	if err != nil {
+		return Reading{}, err
 	}
 	if got.Last {
 		_ = p.end()

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 }
 
 func child(how string) int {
-	in := io.Reader(os.Stdin)
+	in, out := io.Reader(os.Stdin), io.Writer(os.Stdout)
 	switch how {
 	case "deaf": // never answers
 		_, _ = io.Copy(io.Discard, in)
@@ -45,8 +45,10 @@ func child(how string) int {
 		return 0
 	case "mortal": // dies after its first file
 		in = &mortal{in, 1 << 20}
+	case "brief": // dies after its second answer
+		out = &brief{out, 2}
 	}
-	if xray.Serve(in, os.Stdout) != nil {
+	if xray.Serve(in, out) != nil {
 		return 1
 	}
 	return 0
@@ -64,6 +66,20 @@ func (m *mortal) Read(b []byte) (int, error) {
 		os.Exit(3)
 	}
 	return n, err
+}
+
+// brief ends the process when it has answered so often.
+type brief struct {
+	w    io.Writer
+	left int
+}
+
+func (b *brief) Write(p []byte) (int, error) {
+	if b.left == 0 {
+		os.Exit(3)
+	}
+	b.left--
+	return b.w.Write(p)
 }
 
 // pool starts real children, and counts them.

@@ -1,0 +1,114 @@
+package client
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/retake-dev/retake"
+)
+
+// Archive gives a checkpoint as a tar archive, as it arrives.
+func (c *Client) Archive(ctx context.Context, ws retake.WorkspaceID, ref string) (io.ReadCloser, error) {
+	b, err := c.open(ctx, get(nil, "workspaces", string(ws), "checkpoints", ref, "archive"))
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+type applyBody struct {
+	planBody
+	Accept []string            `json:"accept,omitempty"`
+	ID     retake.CheckpointID `json:"id,omitempty"`
+}
+
+// Restore plans and restores in one call; the digest is not looked at. With obstacles
+// that were not accepted nothing is done, and the error is an Obstructed.
+func (c *Client) Restore(ctx context.Context, req retake.ApplyRequest) (retake.RestoreResult, error) {
+	id, err := checkpointID(req.ID)
+	if err != nil {
+		return retake.RestoreResult{}, err
+	}
+	a := to(http.MethodPost, applyBody{planOf(&req.PlanRequest), req.Accept, id}, "workspaces", string(req.Workspace), "restore")
+	a.again, a.follow = true, req.Progress
+	return call[retake.RestoreResult](ctx, c, a)
+}
+
+// Snapshot is a checkpoint in the words of those who know snapshots only.
+type Snapshot struct {
+	ID        retake.CheckpointID `json:"snapshot_id"`
+	Workspace retake.WorkspaceID  `json:"workspace_id"`
+	Number    int64               `json:"number"`
+	Label     string              `json:"label"`
+	Size      int64               `json:"size_bytes"`
+	Files     int64               `json:"files"`
+	Complete  bool                `json:"complete"`
+	Created   time.Time           `json:"created_at"`
+}
+
+// Restored is what going back to a snapshot did.
+type Restored struct {
+	Files   int                 `json:"files_restored"`
+	Deleted int                 `json:"files_deleted"`
+	Left    int                 `json:"files_left"`
+	ID      retake.CheckpointID `json:"snapshot_id"`
+	Safety  retake.CheckpointID `json:"safety_snapshot_id"`
+	Now     retake.CheckpointID `json:"current_snapshot_id"`
+}
+
+type snapshotBody struct {
+	Label     string              `json:"label,omitempty"`
+	Workspace retake.WorkspaceID  `json:"workspace_id,omitempty"`
+	ID        retake.CheckpointID `json:"snapshot_id,omitempty"`
+}
+
+// MakeSnapshot takes a snapshot; an empty workspace is the default one.
+func (c *Client) MakeSnapshot(ctx context.Context, ws retake.WorkspaceID, label string) (Snapshot, error) {
+	id, err := checkpointID("")
+	if err != nil {
+		return Snapshot{}, err
+	}
+	a := to(http.MethodPost, snapshotBody{Label: label, Workspace: ws, ID: id}, "snapshots")
+	a.again = true
+	return call[Snapshot](ctx, c, a)
+}
+
+// Snapshots lists a part of those of a workspace, newest first, and where the list goes
+// on; "" is its beginning, and its end.
+func (c *Client) Snapshots(ctx context.Context, ws retake.WorkspaceID, cursor string, limit int) ([]Snapshot, string, error) {
+	v := set(limited(url.Values{}, limit), "workspace_id", string(ws), "cursor", cursor)
+	p, err := call[page[Snapshot]](ctx, c, get(v, "snapshots"))
+	return p.Data, p.Next, err
+}
+
+// Snapshot answers one.
+func (c *Client) Snapshot(ctx context.Context, id retake.CheckpointID) (Snapshot, error) {
+	return call[Snapshot](ctx, c, get(nil, "snapshots", string(id)))
+}
+
+// DropSnapshot asks for the deletion of one.
+func (c *Client) DropSnapshot(ctx context.Context, id retake.CheckpointID, why string) (retake.Deletion, error) {
+	a := to(http.MethodDelete, nil, "snapshots", string(id))
+	a.query = set(url.Values{}, "why", why)
+	return call[retake.Deletion](ctx, c, a)
+}
+
+type restoreSnapshotBody struct {
+	Paths  []string            `json:"paths,omitempty"`
+	Accept []string            `json:"accept,omitempty"`
+	ID     retake.CheckpointID `json:"id,omitempty"`
+}
+
+// RestoreSnapshot goes back to one; no path is everything.
+func (c *Client) RestoreSnapshot(ctx context.Context, id retake.CheckpointID, paths, accept []string) (Restored, error) {
+	made, err := checkpointID("")
+	if err != nil {
+		return Restored{}, err
+	}
+	a := to(http.MethodPost, restoreSnapshotBody{Paths: paths, Accept: accept, ID: made}, "snapshots", string(id), "restore")
+	a.again = true
+	return call[Restored](ctx, c, a)
+}

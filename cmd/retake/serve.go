@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/assemble"
+	"github.com/retake-dev/retake/internal/cli"
+	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/config"
+	"github.com/retake-dev/retake/internal/seal"
+	"github.com/retake-dev/retake/internal/server"
+	"github.com/retake-dev/retake/internal/store/kopiastore"
+)
+
+// servers makes and runs servers for the command line.
+type servers struct {
+	conf     config.Config
+	settings *config.Settings
+}
+
+// options are what the flags and the environment say, flags first.
+func (s servers) options(p cli.ServerPlace) (server.Options, error) {
+	env := config.ReadServer()
+	level := slog.LevelInfo
+	if p.Verbose {
+		level = slog.LevelDebug
+	}
+	o := server.Options{
+		Data: p.Data, Listen: p.Listen, Public: p.Public, Admin: p.Admin, Cert: p.Cert, CertKey: p.CertKey,
+		Postgres: first(p.Postgres, env.Postgres), Lenient: p.Lenient, Trace: env.Trace, Version: version,
+		Clock: clock.Wall, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
+		Readers: assemble.Readers(s.conf), Floor: s.settings.Floor, Boot: s.conf.Boot,
+	}
+	if at := first(p.S3, env.S3); at != "" {
+		b, err := config.ParseBucket(at)
+		if err != nil {
+			return o, &retake.Error{Kind: retake.Invalid, What: err.Error(), Safe: "Nothing was changed."}
+		}
+		o.Bucket = &kopiastore.Bucket{Endpoint: b.Endpoint, Name: b.Name, Prefix: b.Prefix, Region: b.Region, Plain: b.Plain, AccessKey: env.AccessKey, SecretKey: env.SecretKey}
+	}
+	keys := env.KEK
+	if p.KEK != "" {
+		text, err := os.ReadFile(p.KEK)
+		if err != nil {
+			return o, &retake.Error{Kind: retake.NotFound, What: "the key-encryption key cannot be read", Safe: "Nothing was changed.", Err: err}
+		}
+		keys = append([]string{string(text)}, keys...)
+	}
+	for _, text := range keys {
+		key, err := seal.ParseKey(text)
+		if err != nil {
+			return o, fmt.Errorf("read the key-encryption key: %w", err)
+		}
+		o.Keys = append(o.Keys, key)
+	}
+	return o, nil
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// with opens a server for the length of one command.
+func (s servers) with(ctx context.Context, p cli.ServerPlace, f func(*server.Server) error) error {
+	o, err := s.options(p)
+	if err != nil {
+		return err
+	}
+	srv, err := server.Open(ctx, o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(srv), srv.Close())
+}
+
+func (s servers) Serve(ctx context.Context, p cli.ServerPlace, ready func(string, *cli.ServerBeginning)) error {
+	return s.with(ctx, p, func(srv *server.Server) error {
+		begun, err := srv.Bootstrap(ctx, p.Webhook)
+		if err != nil {
+			return err
+		}
+		return srv.Serve(ctx, func(address string) { ready(address, (*cli.ServerBeginning)(begun)) })
+	})
+}
+
+func (s servers) Bootstrap(ctx context.Context, p cli.ServerPlace) (b *cli.ServerBeginning, err error) {
+	err = s.with(ctx, p, func(srv *server.Server) error {
+		begun, err := srv.Bootstrap(ctx, p.Webhook)
+		b = (*cli.ServerBeginning)(begun)
+		return err
+	})
+	return b, err
+}
+
+func (s servers) AddNamespace(ctx context.Context, p cli.ServerPlace, ns retake.NamespaceID) (b cli.ServerBeginning, err error) {
+	err = s.with(ctx, p, func(srv *server.Server) error {
+		begun, err := srv.AddNamespace(ctx, retake.Namespace{ID: ns, Limits: retake.DefaultLimits()}, "")
+		b = cli.ServerBeginning(begun)
+		return err
+	})
+	return b, err
+}
+
+func (s servers) Namespaces(ctx context.Context, p cli.ServerPlace) (all []retake.Namespace, err error) {
+	err = s.with(ctx, p, func(srv *server.Server) error {
+		all, err = srv.Namespaces(ctx)
+		return err
+	})
+	return all, err
+}
+
+func (s servers) SetRoots(ctx context.Context, p cli.ServerPlace, ns retake.NamespaceID, roots []string) (out retake.Namespace, err error) {
+	err = s.with(ctx, p, func(srv *server.Server) error {
+		out, err = srv.SetRoots(ctx, ns, roots)
+		return err
+	})
+	return out, err
+}
+
+func (s servers) AddKey(ctx context.Context, p cli.ServerPlace, ns retake.NamespaceID, req retake.KeyRequest) (k retake.NewKey, err error) {
+	err = s.with(ctx, p, func(srv *server.Server) error {
+		k, err = srv.AddKey(ctx, ns, req)
+		return err
+	})
+	return k, err
+}

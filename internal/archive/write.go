@@ -1,0 +1,168 @@
+package archive
+
+import (
+	"archive/tar"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retake-dev/retake"
+)
+
+// Write writes a checkpoint as a tar archive: PAX, in the order of names, every entry
+// with its mode, owner, time and attributes. Sockets have no form in tar and are left
+// out. A ref that may come to mean another moment is the caller's care.
+func Write(ctx context.Context, r retake.Reader, ws retake.WorkspaceID, ref string, w io.Writer) error {
+	t := &writing{ctx: ctx, r: r, ws: ws, ref: ref, out: tar.NewWriter(w), groups: map[string]string{}}
+	if err := t.dir(""); err != nil {
+		return err
+	}
+	if err := t.out.Close(); err != nil {
+		return fmt.Errorf("end the archive: %w", err)
+	}
+	return nil
+}
+
+type writing struct {
+	ctx    context.Context
+	r      retake.Reader
+	ws     retake.WorkspaceID
+	ref    string
+	out    *tar.Writer
+	groups map[string]string // a group of hard links, by the first path of it
+}
+
+func (t *writing) dir(path string) error {
+	entries, err := t.r.List(t.ctx, t.ws, t.ref, path)
+	if err != nil {
+		return fmt.Errorf("list %q: %w", path, err)
+	}
+	entries = slices.Clone(entries)
+	slices.SortFunc(entries, func(a, b retake.Entry) int { return strings.Compare(a.Name, b.Name) })
+	for i := range entries {
+		e := &entries[i]
+		at := e.Name
+		if path != "" {
+			at = path + "/" + e.Name
+		}
+		if err := t.entry(at, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *writing) entry(path string, e *retake.Entry) error {
+	if err := t.ctx.Err(); err != nil {
+		return err
+	}
+	h := header(path, e)
+	switch e.Kind {
+	case retake.KindDir:
+		h.Typeflag, h.Name = tar.TypeDir, path+"/"
+		if err := t.head(h); err != nil {
+			return err
+		}
+		return t.dir(path)
+	case retake.KindFile:
+		if first, ok := t.linked(path, e); ok {
+			h.Typeflag, h.Linkname, h.PAXRecords = tar.TypeLink, first, nil
+			return t.head(h)
+		}
+		h.Typeflag, h.Size = tar.TypeReg, e.Size
+		return t.file(path, h)
+	case retake.KindSymlink:
+		text, err := t.text(path)
+		if err != nil {
+			return err
+		}
+		h.Typeflag, h.Linkname = tar.TypeSymlink, text
+		return t.head(h)
+	case retake.KindFIFO:
+		h.Typeflag = tar.TypeFifo
+		return t.head(h)
+	case retake.KindSocket:
+		return nil
+	default:
+		return fmt.Errorf("write %q: an entry of kind %q is not known", path, e.Kind)
+	}
+}
+
+// linked answers the first path of the group that a file is in, and makes this path
+// the first when there is none.
+func (t *writing) linked(path string, e *retake.Entry) (string, bool) {
+	if e.Extra == nil || e.Extra.Group == "" {
+		return "", false
+	}
+	first, ok := t.groups[e.Extra.Group]
+	if !ok {
+		t.groups[e.Extra.Group] = path
+	}
+	return first, ok
+}
+
+func header(path string, e *retake.Entry) *tar.Header {
+	h := &tar.Header{
+		Name: path, Mode: int64(e.Mode & modeBits), Uid: int(e.UID), Gid: int(e.GID),
+		ModTime: time.Unix(0, e.ModTime).UTC(), Format: tar.FormatPAX,
+	}
+	if e.Extra == nil || len(e.Extra.Xattrs) == 0 {
+		return h
+	}
+	h.PAXRecords = map[string]string{}
+	for name, value := range e.Extra.Xattrs {
+		if strings.Contains(name, "=") {
+			h.PAXRecords[xattrKey2+strings.ReplaceAll(url.QueryEscape(name), "+", "%20")] = base64.RawStdEncoding.EncodeToString(value)
+			continue
+		}
+		h.PAXRecords[xattrKey+name] = string(value)
+	}
+	return h
+}
+
+func (t *writing) head(h *tar.Header) error {
+	if err := t.out.WriteHeader(h); err != nil {
+		return fmt.Errorf("write %q: %w", h.Name, err)
+	}
+	return nil
+}
+
+func (t *writing) file(path string, h *tar.Header) (err error) {
+	src, _, err := t.r.Open(t.ctx, t.ws, t.ref, path)
+	if err != nil {
+		return fmt.Errorf("open %q: %w", path, err)
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	if err := t.head(h); err != nil {
+		return err
+	}
+	n, err := io.Copy(t.out, src)
+	if err != nil {
+		return fmt.Errorf("write %q: %w", path, err)
+	}
+	if n != h.Size {
+		return fmt.Errorf("write %q: %d bytes of %d: %w", path, n, h.Size, io.ErrUnexpectedEOF)
+	}
+	return nil
+}
+
+// maxText is more than any system takes for the text of a link.
+const maxText = 64 << 10
+
+func (t *writing) text(path string) (string, error) {
+	src, _, err := t.r.Open(t.ctx, t.ws, t.ref, path)
+	if err != nil {
+		return "", fmt.Errorf("open %q: %w", path, err)
+	}
+	text, err := io.ReadAll(io.LimitReader(src, maxText))
+	if err = errors.Join(err, src.Close()); err != nil {
+		return "", fmt.Errorf("read %q: %w", path, err)
+	}
+	return string(text), nil
+}

@@ -1,0 +1,68 @@
+package backup
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/retake-dev/retake"
+)
+
+// ledger counts what is left out of the moment that was last compared, and names the first
+// of it where that is not plain from the rules.
+type ledger struct {
+	count map[retake.LeaveReason]int64
+	paths map[retake.LeaveReason]map[string]bool
+}
+
+// maxNamed bounds the names of one reason.
+const maxNamed = 50
+
+func newLedger(left []retake.LeftOut) *ledger {
+	l := &ledger{count: map[retake.LeaveReason]int64{}, paths: map[retake.LeaveReason]map[string]bool{}}
+	for _, o := range left {
+		l.count[o.Reason] = o.Count
+		l.paths[o.Reason] = map[string]bool{}
+		for _, p := range o.Named {
+			l.paths[o.Reason][p] = true
+		}
+	}
+	return l
+}
+
+func (l *ledger) add(why retake.LeaveReason, path string) {
+	l.count[why]++
+	if why == retake.LeaveGit || why == retake.LeaveIgnored || why == retake.LeaveMark {
+		return
+	}
+	if l.paths[why] == nil {
+		l.paths[why] = map[string]bool{}
+	}
+	if len(l.paths[why]) < maxNamed {
+		l.paths[why][shown(path)] = true
+	}
+}
+
+func (l *ledger) take(why retake.LeaveReason, path string) {
+	l.count[why]--
+	delete(l.paths[why], shown(path))
+}
+
+// total counts all.
+func (l *ledger) total() int64 {
+	var n int64
+	for _, c := range l.count {
+		n += c
+	}
+	return n
+}
+
+// told is what people read, and what the next run begins with.
+func (l *ledger) told() []retake.LeftOut {
+	out := []retake.LeftOut{}
+	for _, why := range retake.LeaveReasons {
+		if n := l.count[why]; n > 0 {
+			out = append(out, retake.LeftOut{Reason: why, Count: n, Named: slices.Sorted(maps.Keys(l.paths[why]))})
+		}
+	}
+	return out
+}

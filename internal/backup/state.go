@@ -1,0 +1,182 @@
+package backup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/retake-dev/retake"
+)
+
+// Names in the directory of one workspace.
+const (
+	stateFile = "state.json"
+	keyFile   = "key"
+	openFile  = "key.open" // for the length of a run, when keys are sealed
+	hostsFile = "known_hosts"
+	repoDir   = "git"
+	homeDir   = "home" // empty
+)
+
+const stateVersion = 1
+
+// state is what is written down between runs.
+type state struct {
+	V      int           `json:"v"`
+	Backup retake.Backup `json:"backup"`
+	// Counted is the moment that Backup.Left is of; with another one on the branch all is
+	// counted anew.
+	Counted retake.CheckpointID `json:"counted,omitempty"`
+}
+
+func (w *Worker) dir(ws retake.WorkspaceID) string { return filepath.Join(w.o.Dir, string(ws)) }
+
+// lock keeps others away from one workspace's directory, also other processes.
+func (w *Worker) lock(ctx context.Context, ws retake.WorkspaceID) (func(), error) {
+	if _, err := retake.ParseWorkspaceID(string(ws)); err != nil {
+		return nil, trouble(retake.Invalid, ErrNone, err, "that is no id of a workspace", "")
+	}
+	release, err := w.o.Locks.Lock(ctx, "backup-"+string(ws), true)
+	if err != nil {
+		return nil, trouble(retake.Busy, ErrState, err, "a backup of this workspace is under way", "see how far it is: retake backup status")
+	}
+	return release, nil
+}
+
+func (w *Worker) load(ws retake.WorkspaceID) (*state, error) {
+	b, err := os.ReadFile(filepath.Join(w.dir(ws), stateFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, none()
+	}
+	var s state
+	if err == nil {
+		err = json.Unmarshal(b, &s)
+	}
+	if err == nil && s.V > stateVersion {
+		err = fmt.Errorf("version %d is younger than this program", s.V)
+	}
+	if err != nil {
+		return nil, trouble(retake.Damaged, ErrState, err, "what is known of the backup cannot be read", "set it again: retake backup set URL")
+	}
+	return &s, nil
+}
+
+func (w *Worker) save(s *state) error {
+	s.V = stateVersion
+	b, err := json.MarshalIndent(s, "", "  ")
+	if err == nil {
+		err = replace(filepath.Join(w.dir(s.Backup.Workspace), stateFile), append(b, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("write down the backup: %w", err)
+	}
+	return nil
+}
+
+// replace puts a file in the place of another in one step, for us alone to read.
+func replace(path string, b []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // it may be there, and is of no use
+		return err
+	}
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// State tells what is known of a backup.
+func (w *Worker) State(ws retake.WorkspaceID) (retake.Backup, error) {
+	if _, err := retake.ParseWorkspaceID(string(ws)); err != nil {
+		return retake.Backup{}, none()
+	}
+	s, err := w.load(ws)
+	if err != nil {
+		return retake.Backup{}, err
+	}
+	return s.Backup, nil
+}
+
+// All lists the workspaces that have one.
+func (w *Worker) All() ([]retake.WorkspaceID, error) {
+	names, err := os.ReadDir(w.o.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list backups: %w", err)
+	}
+	var out []retake.WorkspaceID
+	for _, n := range names {
+		if id, err := retake.ParseWorkspaceID(n.Name()); err == nil {
+			if _, err := os.Stat(filepath.Join(w.dir(id), stateFile)); err == nil {
+				out = append(out, id)
+			}
+		}
+	}
+	return out, nil
+}
+
+// Drop ends a backup and removes what is kept for it here. The remote keeps what it has.
+func (w *Worker) Drop(ctx context.Context, ws retake.WorkspaceID) (retake.Backup, error) {
+	release, err := w.lock(ctx, ws)
+	if err != nil {
+		return retake.Backup{}, err
+	}
+	defer release()
+	s, err := w.load(ws)
+	if errors.Is(err, ErrNone) {
+		return retake.Backup{}, err
+	}
+	out := retake.Backup{Workspace: ws}
+	if err == nil {
+		out = s.Backup
+	}
+	out.Set = false
+	if err := os.RemoveAll(w.dir(ws)); err != nil {
+		return out, fmt.Errorf("remove backup: %w", err)
+	}
+	return out, nil
+}
+
+// Waits between tries: they double, and what only a person can put right is asked for now
+// and then.
+const (
+	firstWait = time.Minute
+	lastWait  = time.Hour
+)
+
+// note writes down how a run ended.
+func (s *state) note(now time.Time, err error) {
+	b := &s.Backup
+	if err == nil {
+		b.Trouble = nil
+		return
+	}
+	e := retake.AsError(err)
+	t := &retake.BackupTrouble{Kind: e.Kind, What: e.Error(), Hint: e.Hint, Since: now, At: now, Tries: 1}
+	if old := b.Trouble; old != nil {
+		t.Since, t.Tries = old.Since, old.Tries+1
+	}
+	wait := lastWait
+	if n := t.Tries - 1; n < 6 && (e.Kind == retake.Away || e.Kind == retake.Internal || e.Kind == retake.Busy) {
+		wait = min(lastWait, firstWait<<n)
+	}
+	next := now.Add(wait)
+	t.Next, b.Trouble = &next, t
+}

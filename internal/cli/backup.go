@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+type backupAnswer struct {
+	V      int           `json:"v"`
+	Backup retake.Backup `json:"backup"`
+}
+
+func (f *face) backupCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "backup", Short: "send the moments to a git remote too: set, status, now, off",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return usage(helpHint(cmd), "There is no command backup %s.", args[0])
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.commandHelp(cmd)
+			return nil
+		},
+	}
+	cmd.AddCommand(f.backupSet(), f.backupStatus(), f.backupNow(), f.backupOff())
+	return cmd
+}
+
+func (f *face) backupSet() *cobra.Command {
+	var host string
+	cmd := &cobra.Command{
+		Use: "set URL", Short: "say where: git@host:path", Args: between(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, ws, err := f.here(cmd.Context())
+			if err != nil {
+				return err
+			}
+			req := retake.BackupRequest{Workspace: ws.ID, URL: args[0], Host: host}
+			b, err := s.SetBackup(cmd.Context(), req)
+			if err == nil && !b.Set && b.Host != nil {
+				if err = f.agreeToHost(cmd.Context(), b); err == nil {
+					req.Host = b.Host.Kind + " " + b.Host.Key
+					b, err = s.SetBackup(cmd.Context(), req)
+				}
+			}
+			if err != nil {
+				return err
+			}
+			if err := f.emit(backupAnswer{1, b}, func(l look) string { return renderSet(l, ws, b) }); err != nil {
+				return err
+			}
+			f.hint("when the key is let in", "retake backup now")
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&host, "host-key", "", "the host is the one with this `KEY`, or fingerprint SHA256:…")
+	return cmd
+}
+
+// agreeToHost asks whether what answered is the host that was meant. Nothing but a person,
+// or a key that was named before, can tell.
+func (f *face) agreeToHost(ctx context.Context, b retake.Backup) error {
+	l := f.talk()
+	says := fmt.Sprintf("The host of %s says that it is %s", screen.Escape(b.URL), screen.Escape(b.Host.Kind+" "+b.Host.Print))
+	if f.yes {
+		if !f.json {
+			fmt.Fprintf(f.Err, "%s %s. From now on only that is spoken to.\n", l.yellow("!"), says)
+		}
+		return nil
+	}
+	if !f.canAsk() {
+		return &retake.Error{Kind: retake.Denied, What: says + ", and nobody agreed to that", Safe: nothingChanged,
+			Hint: "compare it with what its owner publishes; then: retake backup set " + b.URL + " --host-key " + b.Host.Print}
+	}
+	fmt.Fprintf(f.Err, "%s.\nCompare that with what its owner publishes. From then on only that is spoken to.\n", says)
+	ok, err := f.ask(ctx, "Is that the one?")
+	if err == nil && !ok {
+		err = errLeft
+	}
+	return err
+}
+
+func renderSet(l look, ws retake.Workspace, b retake.Backup) string {
+	text := fmt.Sprintf("%s Moments of %s go to %s, branch %s.\n", l.green(l.g.Yes), l.bold(screen.Escape(ws.Name)), screen.Escape(b.URL), screen.Escape(b.Branch))
+	if b.Public != "" {
+		text += fmt.Sprintf("\n  The remote must let this key in, with the right to write:\n\n  %s\n", screen.Escape(b.Public))
+	}
+	return text
+}
+
+func (f *face) backupStatus() *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "how far it is, and what is left out", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, ws, err := f.here(cmd.Context())
+			if err != nil {
+				return err
+			}
+			b, err := s.Backup(cmd.Context(), ws.ID)
+			if err != nil {
+				return err
+			}
+			return f.emit(backupAnswer{1, b}, func(l look) string { return renderBackup(l, b) })
+		},
+	}
+}
+
+func (f *face) backupNow() *cobra.Command {
+	return &cobra.Command{
+		Use: "now", Short: "send what is not there yet, and wait for it", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, ws, err := f.here(cmd.Context())
+			if err != nil {
+				return err
+			}
+			b, err := s.BackUp(cmd.Context(), ws.ID)
+			if err != nil {
+				return err
+			}
+			return f.emit(backupAnswer{1, b}, func(l look) string { return renderBackup(l, b) })
+		},
+	}
+}
+
+func (f *face) backupOff() *cobra.Command {
+	return &cobra.Command{
+		Use: "off", Short: "end it; the remote keeps what it has", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, ws, err := f.here(cmd.Context())
+			if err != nil {
+				return err
+			}
+			b, err := s.DropBackup(cmd.Context(), ws.ID)
+			if err != nil {
+				return err
+			}
+			return f.emit(backupAnswer{1, b}, func(l look) string {
+				return fmt.Sprintf("%s The backup is ended, and its key is gone. The remote keeps what it has.\n", l.green(l.g.Yes))
+			})
+		},
+	}
+}
+
+func renderBackup(l look, b retake.Backup) string {
+	var out strings.Builder
+	room := screen.Width(l.g.Yes)
+	none := strings.Repeat(" ", room)
+	say := func(sign, name, text string) {
+		fmt.Fprintf(&out, "  %s %s%s\n", sign, screen.Pad(name, 12), text)
+	}
+	fmt.Fprintf(&out, "%s\n\n", l.bold(screen.Escape(b.URL)))
+	say(none, "branch", screen.Escape(b.Branch))
+	if row, ok := sentRow(l, b); ok {
+		say(row.sign+strings.Repeat(" ", max(room-l.shownWidth(row.sign), 0)), row.name, row.text)
+	}
+	if t := b.Trouble; t != nil {
+		say(l.red(screen.Pad("!", room)), "trouble", l.words(t.What))
+		say(none, "", l.dim(l.facts("since "+l.clock(t.Since), counted(t.Tries, "try", "tries"))))
+		if t.Hint != "" {
+			say(none, "", l.dim(l.words(t.Hint)))
+		}
+	}
+	for _, left := range b.Left {
+		text := fmt.Sprintf("%s %s", screen.Count(left.Count), leaveWords[left.Reason])
+		if len(left.Named) > 0 {
+			text += ": " + l.g.Cut(l.words(strings.Join(left.Named, ", ")), max(l.width-20-screen.Width(text), 20))
+		}
+		say(none, "left out", text)
+	}
+	if b.Host != nil {
+		say(none, "host", screen.Escape(b.Host.Print))
+	}
+	if b.Public != "" {
+		say(none, "key", screen.Escape(b.Public))
+	}
+	return out.String()
+}
+
+// sentRow tells how far a backup is, for its own screen and for the status.
+func sentRow(l look, b retake.Backup) (statusRow, bool) {
+	switch {
+	case b.Pushed == nil && b.Behind == 0:
+		return statusRow{}, false
+	case b.Pushed == nil:
+		return statusRow{l.yellow("!"), "backup", "nothing is sent yet"}, true
+	}
+	p := *b.Pushed
+	facts := []string{fmt.Sprintf("%d is there, read back %s", p.Number, l.ago(p.At)), "commit " + screen.Escape(p.Commit[:min(len(p.Commit), 10)])}
+	sign := l.green(l.g.Yes)
+	if b.Behind > 0 {
+		facts = append(facts, moments(b.Behind)+" behind")
+		sign = l.yellow("!")
+	}
+	return statusRow{sign, "backup", l.facts(facts...)}, true
+}
+
+func counted(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return screen.Count(n) + " " + many
+}
+
+// leaveWords say why something is not sent.
+var leaveWords = map[retake.LeaveReason]string{
+	retake.LeaveSecret: "likely secret", retake.LeaveBig: "over 50 MB", retake.LeaveName: "that git refuses", retake.LeaveSpecial: "neither file nor link",
+	retake.LeaveIgnored: "by ignore files", retake.LeaveGit: "of git itself", retake.LeaveMark: "of ours",
+}
+
+// backupRows are what a status tells of a backup: trouble is never left to its own screen.
+func backupRows(l look, b retake.Backup) []statusRow {
+	var out []statusRow
+	if row, ok := sentRow(l, b); ok {
+		out = append(out, row)
+	}
+	if b.Trouble != nil {
+		out = append(out, statusRow{l.red("!"), "", l.facts("it fails since "+l.clock(b.Trouble.Since), l.words(b.Trouble.What))})
+	}
+	return out
+}

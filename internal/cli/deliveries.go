@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+const (
+	rotationDay     = 24 * time.Hour // how long an old secret signs beside the new one
+	deliveriesShown = 20
+	deliveriesRead  = 1000 // among which a short id is looked for
+	messagePrefix   = "msg_"
+)
+
+type deliveriesAnswer struct {
+	V          int               `json:"v"`
+	Deliveries []retake.Delivery `json:"deliveries"`
+}
+
+type deliveryAnswer struct {
+	V        int             `json:"v"`
+	Delivery retake.Delivery `json:"delivery"`
+}
+
+func (f *face) deliveriesCommand() *cobra.Command {
+	var failed bool
+	var limit int
+	cmd := &cobra.Command{
+		Use: "deliveries [ID]", Short: "messages and how they arrived; one of them with its body", Args: between(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit <= 0 || limit > deliveriesRead {
+				return usage(helpHint(cmd), "The limit is a number from 1 to %d.", deliveriesRead)
+			}
+			s, err := f.server()
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				return f.oneDelivery(cmd.Context(), s, args[0])
+			}
+			all, err := deliveries(cmd.Context(), s, failed, limit)
+			if err != nil {
+				return err
+			}
+			hooks, err := s.Webhooks(cmd.Context())
+			if err != nil {
+				return err
+			}
+			err = f.emit(deliveriesAnswer{1, given(all)}, func(l look) string { return renderDeliveries(l, all, hooks, failed) })
+			if slices.ContainsFunc(all, func(d retake.Delivery) bool { return d.State == retake.DeliveryDead }) {
+				f.hint("look closer", "retake webhooks deliveries ID", "send it again", "retake webhooks replay ID")
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&failed, "failed", false, "only those that did not arrive at their first try")
+	cmd.Flags().IntVar(&limit, "limit", deliveriesShown, "at most `N`, the newest")
+	return cmd
+}
+
+// deliveries are the newest messages; failed ones are dead, or wait for another try.
+func deliveries(ctx context.Context, s RemoteServer, failed bool, limit int) ([]retake.Delivery, error) {
+	if !failed {
+		return s.Deliveries(ctx, retake.DeliveryQuery{Limit: limit})
+	}
+	out, err := s.Deliveries(ctx, retake.DeliveryQuery{State: retake.DeliveryDead, Limit: limit})
+	if err != nil {
+		return nil, err
+	}
+	waiting, err := s.Deliveries(ctx, retake.DeliveryQuery{State: retake.DeliveryWaiting, Limit: deliveriesRead})
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range waiting {
+		if len(d.Tries) > 0 {
+			out = append(out, d)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b retake.Delivery) int { return b.Created.Compare(a.Created) })
+	return out[:min(len(out), limit)], nil
+}
+
+// deliverySign is how far a message is, in one sign.
+func (l look) deliverySign(d retake.Delivery) string {
+	switch {
+	case d.State == retake.DeliveryDelivered:
+		return l.green(l.g.Yes)
+	case d.State == retake.DeliveryDead:
+		return l.red(l.g.No)
+	case len(d.Tries) > 0:
+		return l.yellow("!")
+	}
+	return l.yellow(l.g.Wait)
+}
+
+func renderDeliveries(l look, all []retake.Delivery, hooks []retake.Webhook, failed bool) string {
+	if len(all) == 0 && failed {
+		return "Every message arrived.\n"
+	}
+	if len(all) == 0 {
+		return "No message was sent yet.\n"
+	}
+	urls := map[retake.WebhookID]string{}
+	for _, w := range hooks {
+		urls[w.ID] = w.URL
+	}
+	var rows []tableRow
+	for _, d := range all {
+		url := strings.TrimPrefix(strings.TrimPrefix(urls[d.Webhook], "https://"), "http://")
+		if url == "" {
+			url = "gone by now"
+		}
+		rows = append(rows, tableRow{sign: l.deliverySign(d), cells: []string{
+			l.id(d.ID), l.clock(d.Created), screen.Escape(string(d.Type)), screen.Escape(url), deliveryText(l, d),
+		}})
+	}
+	return l.table([]string{"id", "when", "type", "to", ""}, 3, rows)
+}
+
+// deliveryText says in a few words what came of a message.
+func deliveryText(l look, d retake.Delivery) string {
+	if len(d.Tries) == 0 {
+		return "waits"
+	}
+	last := d.Tries[len(d.Tries)-1]
+	text := "no answer"
+	if last.Status != 0 {
+		text = fmt.Sprint(last.Status)
+	}
+	tries := ""
+	if n := len(d.Tries); n > 1 {
+		tries = fmt.Sprintf("%d tries", n)
+	}
+	switch {
+	case d.State == retake.DeliveryDelivered:
+		return l.facts(text, screen.Took(last.Took), tries)
+	case d.State == retake.DeliveryDead:
+		return l.facts(text, "given up")
+	case d.Next != nil:
+		return l.facts(text, "again "+l.soon(*d.Next))
+	}
+	return text
+}
+
+// delivery finds a message by its id, or among the newest by how it ends.
+func delivery(ctx context.Context, s RemoteServer, typed string) (retake.Delivery, error) {
+	if strings.HasPrefix(typed, messagePrefix) {
+		return s.Delivery(ctx, typed)
+	}
+	all, err := s.Deliveries(ctx, retake.DeliveryQuery{Limit: deliveriesRead})
+	if err != nil {
+		return retake.Delivery{}, err
+	}
+	d, err := pick(all, func(d retake.Delivery) string { return d.ID }, "message", typed, "retake webhooks deliveries")
+	if err != nil {
+		return d, err
+	}
+	return s.Delivery(ctx, d.ID)
+}
+
+func (f *face) oneDelivery(ctx context.Context, s RemoteServer, typed string) error {
+	d, err := delivery(ctx, s, typed)
+	if err != nil {
+		return err
+	}
+	err = f.emit(deliveryAnswer{1, d}, func(l look) string { return renderDelivery(l, d) })
+	f.hint("send it again", "retake webhooks replay "+f.talk().id(d.ID))
+	return err
+}
+
+func renderDelivery(l look, d retake.Delivery) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s  %s\n\n", l.deliverySign(d), l.bold(screen.Escape(string(d.Type))), deliveryText(l, d))
+	fmt.Fprintf(&b, "  %s%s\n", l.dim(screen.Pad("id", 9)), screen.Escape(d.ID))
+	fmt.Fprintf(&b, "  %s%s\n", l.dim(screen.Pad("webhook", 9)), screen.Escape(string(d.Webhook)))
+	for i, t := range d.Tries {
+		word := ""
+		if i == 0 {
+			word = "tries"
+		}
+		status := "no answer"
+		if t.Status != 0 {
+			status = fmt.Sprint(t.Status)
+		}
+		text := l.facts(l.clock(t.At), status, screen.Took(t.Took), l.words(t.Why))
+		fmt.Fprintf(&b, "  %s%s\n", l.dim(screen.Pad(word, 9)), l.g.Cut(text, max(l.width-11, 20)))
+	}
+	if len(d.Body) > 0 {
+		fmt.Fprintf(&b, "\n%s\n", screen.Escape(string(d.Body)))
+	}
+	return b.String()
+}
+
+func (f *face) replayCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "replay ID", Short: "send a message again, under its own id", Args: between(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.server()
+			if err != nil {
+				return err
+			}
+			d, err := delivery(cmd.Context(), s, args[0])
+			if err != nil {
+				return err
+			}
+			if d, err = s.Replay(cmd.Context(), d.ID); err != nil {
+				return err
+			}
+			err = f.emit(deliveryAnswer{1, d}, func(l look) string {
+				return fmt.Sprintf("%s %s is sent again, as %s.\n", l.green(l.g.Yes), screen.Escape(string(d.Type)), screen.Escape(d.ID))
+			})
+			f.hint("whether it arrived", "retake webhooks deliveries "+f.talk().id(d.ID))
+			return err
+		},
+	}
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+type keysAnswer struct {
+	V    int          `json:"v"`
+	Keys []retake.Key `json:"keys"`
+}
+
+type revokedAnswer struct {
+	V   int        `json:"v"`
+	Key retake.Key `json:"key"`
+}
+
+func (f *face) keysCommand() *cobra.Command {
+	return f.group("keys", "the keys of a server: list, make, revoke", f.keysList(), f.keysMake(), f.keysRevoke())
+}
+
+func (f *face) keysList() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "all keys, also those that ended", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := f.server()
+			if err != nil {
+				return err
+			}
+			all, err := s.Keys(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return f.emit(keysAnswer{1, given(all)}, func(l look) string { return renderKeys(l, all) })
+		},
+	}
+}
+
+func renderKeys(l look, all []retake.Key) string {
+	var rows []tableRow
+	for i := range all {
+		k := &all[i]
+		r := tableRow{sign: l.green(l.g.Point), quiet: !k.Live(l.now)}
+		used, ends := "never", l.g.Dash
+		if k.Used != nil {
+			used = l.ago(*k.Used)
+		}
+		switch {
+		case k.Revoked != nil:
+			ends = "revoked " + l.clock(*k.Revoked)
+		case k.Expires != nil && r.quiet:
+			ends = "ended " + l.clock(*k.Expires)
+		case k.Expires != nil:
+			ends = l.soon(*k.Expires)
+		}
+		if r.quiet {
+			r.sign = l.g.Ring
+		}
+		r.cells = []string{l.id(string(k.ID)), screen.Escape(string(k.Kind)), screen.Escape(k.Name), l.g.More + screen.Escape(k.Tail), l.clock(k.Created), used, ends}
+		if len(k.Workspaces) > 0 {
+			r.notes = append(r.notes, "only for "+screen.Escape(strings.Join(k.Workspaces, ", ")))
+		}
+		rows = append(rows, r)
+	}
+	return l.table([]string{"id", "kind", "name", "key", "made", "used", "ends"}, 2, rows)
+}
+
+func (f *face) keysMake() *cobra.Command {
+	var name string
+	var expires time.Duration
+	var workspaces []string
+	cmd := &cobra.Command{
+		Use: "make KIND", Short: "make a key; its secret is shown once", Args: between(1, 1),
+		Long: kindLines(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req, err := f.keyWanted(cmd, args[0], name, expires)
+			if err != nil {
+				return err
+			}
+			s, err := f.server()
+			if err != nil {
+				return err
+			}
+			for _, only := range workspaces {
+				_, ws, err := f.chosen(cmd.Context(), []string{only})
+				if err != nil {
+					return err
+				}
+				req.Workspaces = append(req.Workspaces, string(ws.ID))
+			}
+			k, err := s.MakeKey(cmd.Context(), req)
+			if err != nil {
+				return err
+			}
+			err = f.emit(keyAnswer{1, k}, func(l look) string { return renderNewKey(l, k) })
+			f.hint("end it", "retake keys revoke "+f.talk().id(string(k.Key.ID)))
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "what it is for")
+	cmd.Flags().DurationVar(&expires, "expires", 0, "how long it is good for, such as 720h; else until it is revoked")
+	cmd.Flags().StringSliceVar(&workspaces, "workspace", nil, "good for `WS` only, a name or an id; may be given again")
+	return cmd
+}
+
+// kindLines say what each kind of key is for.
+func kindLines() string {
+	lines := []string{"KIND is one of:"}
+	for _, k := range retake.KeyKinds {
+		lines = append(lines, "  "+screen.Pad(string(k), 12)+kindWords[k])
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (f *face) keyWanted(cmd *cobra.Command, kind, name string, expires time.Duration) (retake.KeyRequest, error) {
+	req := retake.KeyRequest{Kind: retake.KeyKind(kind), Name: name}
+	if !slices.Contains(retake.KeyKinds, req.Kind) {
+		return req, usage(helpHint(cmd), "There is no kind of key %s.", kind)
+	}
+	if expires < 0 {
+		return req, usage(helpHint(cmd), "A key that is good for %s has ended already.", expires)
+	}
+	if expires > 0 {
+		at := f.Clock.Now().Add(expires)
+		req.Expires = &at
+	}
+	return req, nil
+}
+
+func renderNewKey(l look, k retake.NewKey) string {
+	what := "A key of kind " + l.bold(screen.Escape(string(k.Key.Kind)))
+	if k.Key.Name != "" {
+		what += ", " + l.g.Quote(screen.Escape(k.Key.Name))
+	}
+	ends := "until it is revoked"
+	if k.Key.Expires != nil {
+		ends = "it ends " + l.soon(*k.Key.Expires)
+	}
+	only := ""
+	if n := len(k.Key.Workspaces); n > 0 {
+		only = "for " + number(int64(n), "workspace", "workspaces") + " only"
+	}
+	return fmt.Sprintf("%s %s. It is shown this once:\n\n    %s\n\n  %s\n", l.green(l.g.Yes), what, screen.Escape(k.Secret),
+		l.dim(l.facts(kindWords[k.Key.Kind], only, ends)))
+}
+
+func (f *face) keysRevoke() *cobra.Command {
+	return &cobra.Command{
+		Use: "revoke ID", Short: "end a key at once", Args: between(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			s, err := f.server()
+			if err != nil {
+				return err
+			}
+			all, err := s.Keys(ctx)
+			if err != nil {
+				return err
+			}
+			k, err := pick(all, func(k retake.Key) string { return string(k.ID) }, "key", args[0], "retake keys list")
+			if err != nil {
+				return err
+			}
+			said := fmt.Sprintf("%s key that ends with %s", k.Kind, k.Tail)
+			question := "The " + said + ", called " + f.talk().g.Quote(oneLine(k.Name)) + ".\nWhoever uses it is out at once. Revoke it?"
+			if err := f.sure(ctx, "whoever uses a key is out at once when it is revoked", question, "retake keys revoke "+args[0]); err != nil {
+				return err
+			}
+			if k, err = s.RevokeKey(ctx, k.ID); err != nil {
+				return err
+			}
+			return f.emit(revokedAnswer{1, k}, func(l look) string {
+				return fmt.Sprintf("%s The %s lets nobody in any more.\n", l.green(l.g.Yes), screen.Escape(said))
+			})
+		},
+	}
+}

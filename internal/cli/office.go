@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+// group is a command that only has others below it.
+func (f *face) group(use, short string, subs ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: use, Short: short,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return usage(helpHint(cmd), "There is no command %s %s.", use, args[0])
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.commandHelp(cmd)
+			return nil
+		},
+	}
+	cmd.AddCommand(subs...)
+	return cmd
+}
+
+// tableRow is one thing in a list.
+type tableRow struct {
+	sign  string
+	cells []string
+	notes []string // below it
+	quiet bool     // it is over
+}
+
+const (
+	tableGap  = 2 // stands between columns
+	leastFlex = 8 // what is left of the column that gives way
+)
+
+// table sets things below each other. The column flex holds plain text and gives way where
+// there is no room; columns that are empty throughout are not drawn.
+func (l look) table(head []string, flex int, rows []tableRow) string {
+	widths, used := make([]int, len(head)), make([]bool, len(head))
+	lead := 0
+	if slices.ContainsFunc(rows, func(r tableRow) bool { return r.sign != "" }) {
+		lead = screen.Width(l.g.Yes) + tableGap
+	}
+	total := lead
+	for i, h := range head {
+		widths[i] = screen.Width(h)
+		for _, r := range rows {
+			widths[i] = max(widths[i], l.shownWidth(r.cells[i]))
+			used[i] = used[i] || r.cells[i] != ""
+		}
+		if used[i] {
+			total += widths[i] + tableGap
+		}
+	}
+	widths[flex] = max(widths[flex]-max(total-tableGap-l.width, 0), min(widths[flex], leastFlex))
+	draw := func(sign string, cells []string) string {
+		line := sign + strings.Repeat(" ", max(lead-l.shownWidth(sign), 0))
+		for i, c := range cells {
+			if !used[i] {
+				continue
+			}
+			switch {
+			case i == flex && strings.Contains(c, "/"): // both ends of an address say something
+				c = l.pathCut(c, widths[i], true)
+			case i == flex:
+				c = l.g.Cut(c, widths[i])
+			}
+			line += c + strings.Repeat(" ", max(widths[i]-l.shownWidth(c), 0)+tableGap)
+		}
+		return strings.TrimRight(line, " ")
+	}
+	var b strings.Builder
+	fmt.Fprintln(&b, l.dim(draw("", head)))
+	for _, r := range rows {
+		line := draw(r.sign, r.cells)
+		if r.quiet {
+			line = l.dim(line)
+		}
+		fmt.Fprintln(&b, line)
+		for _, n := range r.notes {
+			fmt.Fprintln(&b, strings.Repeat(" ", lead)+l.dim(l.g.Cut(n, l.width-lead)))
+		}
+	}
+	return b.String()
+}
+
+// wideIDs is from how many columns on an id is shown whole.
+const wideIDs = 112
+
+// idEnd is how much of an id is enough to tell it from others.
+const idEnd = 8
+
+// id shows an id, or how it ends: its beginning is a time, and alike in many.
+func (l look) id(id string) string {
+	id = screen.Escape(id)
+	if l.width >= wideIDs || len(id) <= idEnd {
+		return id
+	}
+	return id[len(id)-idEnd:]
+}
+
+// subject is an id whose kind matters too: where there is no room its middle goes.
+func (l look) subject(id string) string {
+	prefix, rest, ok := strings.Cut(id, "_")
+	if end := l.id(id); ok && len(rest) > len(end) {
+		return screen.Escape(prefix) + "_" + l.g.More + end
+	}
+	return screen.Escape(id)
+}
+
+// soon is how long something is ahead.
+func (l look) soon(t time.Time) string {
+	const day = 24 * time.Hour
+	switch d := t.Sub(l.now).Round(time.Minute); {
+	case t.Before(l.now):
+		return "now"
+	case d < 2*time.Minute:
+		return "in a minute"
+	case d < time.Hour:
+		return fmt.Sprintf("in %d min", d/time.Minute)
+	case d < 2*day:
+		return fmt.Sprintf("in %d h", d/time.Hour)
+	default:
+		return "in " + screen.Count(int64(d/day)) + " d"
+	}
+}
+
+// leastEnd is how much of the end of an id has to be typed.
+const leastEnd = 4
+
+// pick finds what is meant by an id, or by how one ends.
+func pick[T any](all []T, id func(T) string, what, typed, list string) (T, error) {
+	var found []T
+	for _, x := range all {
+		if id(x) == typed {
+			return x, nil
+		}
+		if len(typed) >= leastEnd && strings.HasSuffix(id(x), typed) {
+			found = append(found, x)
+		}
+	}
+	var none T
+	switch len(found) {
+	case 0:
+		return none, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no %s %s", what, typed), Safe: nothingChanged, Hint: "all: " + list}
+	case 1:
+		return found[0], nil
+	}
+	return none, usage("more of it, or the whole id: "+list, "The ids of %s end with %s.", number(int64(len(found)), what, what+"s"), typed)
+}
+
+// oneLine is foreign text in a question of several lines.
+func oneLine(s string) string { return strings.ReplaceAll(s, "\n", " ") }
+
+// given has no null where a list is promised.
+func given[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+type schedulesAnswer struct {
+	V         int               `json:"v"`
+	Schedules []retake.Schedule `json:"schedules"`
+}
+
+type scheduleAnswer struct {
+	V        int             `json:"v"`
+	Schedule retake.Schedule `json:"schedule"`
+}
+
+var works = []retake.ScheduleWork{retake.WorkSave, retake.WorkRetain, retake.WorkDrill}
+
+func (f *face) scheduleCommand() *cobra.Command {
+	return f.group("schedule", "what a server does on a cadence: list, add, remove", f.scheduleList(), f.scheduleAdd(), f.scheduleRemove())
+}
+
+func (f *face) scheduleList() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "all schedules, and how they went", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := f.server()
+			if err != nil {
+				return err
+			}
+			all, err := s.Schedules(cmd.Context())
+			if err != nil {
+				return err
+			}
+			names := workspaceNames(cmd.Context(), s)
+			return f.emit(schedulesAnswer{1, given(all)}, func(l look) string { return renderSchedules(l, all, names) })
+		},
+	}
+}
+
+// workspaceNames are the names of workspaces by id; one that is not known is shown as its id.
+func workspaceNames(ctx context.Context, s retake.Service) map[retake.WorkspaceID]string {
+	out := map[retake.WorkspaceID]string{}
+	all, err := s.Workspaces(ctx)
+	if err != nil {
+		return out
+	}
+	for i := range all {
+		out[all[i].ID] = all[i].Name
+	}
+	return out
+}
+
+func nameOf(names map[retake.WorkspaceID]string, ws retake.WorkspaceID) string {
+	if n := names[ws]; n != "" {
+		return screen.Escape(n)
+	}
+	return screen.Escape(string(ws))
+}
+
+func renderSchedules(l look, all []retake.Schedule, names map[retake.WorkspaceID]string) string {
+	if len(all) == 0 {
+		return "Nothing is done on a cadence.\n\n  " + l.pairs([]string{"a moment every hour", `retake schedule add "0 * * * *" save`}) + "\n"
+	}
+	var rows []tableRow
+	for i := range all {
+		c := &all[i]
+		r := tableRow{sign: l.green(l.g.Point)}
+		last := "not yet"
+		if c.Last != nil {
+			last = l.clock(c.Last.At) + ", " + l.words(c.Last.What)
+			if c.Last.Err != "" {
+				r.sign, last = l.red(l.g.No), l.clock(c.Last.At)+", it failed"
+				r.notes = append(r.notes, l.words(c.Last.Err))
+			}
+		}
+		if c.Missed > 0 {
+			r.notes = append(r.notes, number(c.Missed, "run was", "runs were")+" missed: nobody was there")
+		}
+		r.cells = []string{l.id(c.ID), screen.Escape(string(c.Work)), screen.Escape(c.Cron), nameOf(names, c.Workspace), l.soon(c.Next), last}
+		rows = append(rows, r)
+	}
+	return l.table([]string{"id", "does", "when, in UTC", "workspace", "next", "last"}, 5, rows)
+}
+
+func (f *face) scheduleAdd() *cobra.Command {
+	var jitter time.Duration
+	cmd := &cobra.Command{
+		Use: "add CRON save|retain|drill", Short: "do something again and again", Args: between(2, 2),
+		Long: "CRON is one word of five fields, in UTC: minute, hour, day, month, day of the\n" +
+			"week; \"0 3 * * *\" is every night at three. save takes a moment when files changed,\n" +
+			"of the workspace that --workspace names, else of the default one; retain drops\n" +
+			"what is too old; drill reads a share of the stored bytes back.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			work := retake.ScheduleWork(args[1])
+			if !slices.Contains(works, work) {
+				return usage(helpHint(cmd), "A schedule does save, retain or drill, not %s.", args[1])
+			}
+			ctx := cmd.Context()
+			s, err := f.server()
+			if err != nil {
+				return err
+			}
+			req := retake.ScheduleRequest{Work: work, Cron: args[0], Jitter: jitter}
+			if work == retake.WorkSave {
+				_, ws, err := f.find(ctx)
+				if err != nil {
+					return err
+				}
+				req.Workspace = ws.ID
+			} else if f.workspace != "" {
+				return usage(helpHint(cmd), "Only save is for one workspace; %s is for all.", args[1])
+			}
+			c, err := s.MakeSchedule(ctx, req)
+			if err != nil {
+				return err
+			}
+			names := workspaceNames(ctx, s)
+			return f.emit(scheduleAnswer{1, c}, func(l look) string { return renderScheduled(l, c, names) })
+		},
+	}
+	cmd.Flags().DurationVar(&jitter, "jitter", 0, "each run begins up to `DURATION` later")
+	return cmd
+}
+
+// workWords say what a schedule does.
+var workWords = map[retake.ScheduleWork]string{
+	retake.WorkSave: "A moment of %s is taken", retake.WorkRetain: "What is too old goes", retake.WorkDrill: "A share of the stored bytes is read back",
+}
+
+func renderScheduled(l look, c retake.Schedule, names map[retake.WorkspaceID]string) string {
+	what := workWords[c.Work]
+	if c.Work == retake.WorkSave {
+		what = fmt.Sprintf(what, l.bold(nameOf(names, c.Workspace)))
+	}
+	later := ""
+	if c.Jitter > 0 {
+		later = ", up to " + plainSpan(c.Jitter) + " later"
+	}
+	return fmt.Sprintf("%s %s by %s in UTC%s.\n  %s\n", l.green(l.g.Yes), what, l.bold(screen.Escape(c.Cron)), later,
+		l.dim(l.facts("next "+l.soon(c.Next), l.subject(c.ID))))
+}
+
+// plainSpan is a length of time as somebody wrote it: 2 min, not 2 min 0 s.
+func plainSpan(d time.Duration) string {
+	switch {
+	case d >= time.Hour && d%time.Hour == 0:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	case d >= time.Minute && d%time.Minute == 0:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	}
+	return screen.Took(d)
+}
+
+func (f *face) scheduleRemove() *cobra.Command {
+	return &cobra.Command{
+		Use: "remove ID", Short: "end a schedule; what it did stays", Args: between(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			s, err := f.server()
+			if err != nil {
+				return err
+			}
+			all, err := s.Schedules(ctx)
+			if err != nil {
+				return err
+			}
+			c, err := pick(all, func(c retake.Schedule) string { return c.ID }, "schedule", args[0], "retake schedule list")
+			if err != nil {
+				return err
+			}
+			if err := f.sure(ctx, "nothing is done by a schedule that is removed", fmt.Sprintf("End %s by %s?", c.Work, c.Cron), "retake schedule remove "+args[0]); err != nil {
+				return err
+			}
+			if err := s.DropSchedule(ctx, c.ID); err != nil {
+				return err
+			}
+			return f.emit(scheduleAnswer{1, c}, func(l look) string {
+				return fmt.Sprintf("%s %s by %s is ended. What it did stays.\n", l.green(l.g.Yes), screen.Escape(string(c.Work)), screen.Escape(c.Cron))
+			})
+		},
+	}
+}

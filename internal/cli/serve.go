@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+// Servers make and run the shared process for tenants.
+type Servers interface {
+	// Serve answers until ctx ends. ready is told the address, and what a server that
+	// had no namespace has begun with.
+	Serve(ctx context.Context, p ServerPlace, ready func(address string, begun *ServerBeginning)) error
+	// Bootstrap makes the first namespace of a server that has none; nil: it has one.
+	Bootstrap(ctx context.Context, p ServerPlace) (*ServerBeginning, error)
+	AddNamespace(ctx context.Context, p ServerPlace, ns retake.NamespaceID) (ServerBeginning, error)
+	Namespaces(ctx context.Context, p ServerPlace) ([]retake.Namespace, error)
+	SetRoots(ctx context.Context, p ServerPlace, ns retake.NamespaceID, roots []string) (retake.Namespace, error)
+	AddKey(ctx context.Context, p ServerPlace, ns retake.NamespaceID, req retake.KeyRequest) (retake.NewKey, error)
+}
+
+// ServerPlace says what a server stands on. Secrets come from the environment or from
+// files, never from here.
+type ServerPlace struct {
+	Data     string
+	Listen   string
+	Public   string
+	Admin    string
+	Cert     string
+	CertKey  string
+	Postgres string
+	S3       string
+	KEK      string // a file
+	Webhook  string
+	Lenient  bool
+	Verbose  bool
+}
+
+// ServerBeginning is what a namespace begins with.
+type ServerBeginning struct {
+	Namespace retake.Namespace   `json:"namespace"`
+	Keys      []retake.NewKey    `json:"keys"`
+	Webhook   *retake.NewWebhook `json:"webhook,omitempty"`
+}
+
+type servingAnswer struct {
+	V       int              `json:"v"`
+	Address string           `json:"address"`
+	Begun   *ServerBeginning `json:"begun,omitempty"`
+}
+
+// places adds the flags that say what a server stands on.
+func (p *ServerPlace) flags(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&p.Data, "data", "", "the server's directory (needed)")
+	fl.StringVar(&p.Postgres, "postgres", "", "PostgreSQL instead of SQLite: a connection string; RETAKE_POSTGRES; its password by PGPASSWORD or a password file")
+	fl.StringVar(&p.S3, "s3", "", "S3 instead of the disk: https://ENDPOINT/BUCKET[/PREFIX][?region=R]; RETAKE_S3; keys by RETAKE_S3_ACCESS_KEY and RETAKE_S3_SECRET_KEY")
+	fl.StringVar(&p.KEK, "kek-file", "", "file with the key-encryption key; else RETAKE_KEK, else DATA/kek, which is made")
+	fl.BoolVar(&p.Lenient, "lenient-webhooks", false, "let webhooks go to plain HTTP and to this machine, for development")
+}
+
+func (p *ServerPlace) check(cmd *cobra.Command) error {
+	if p.Data == "" {
+		return usage(helpHint(cmd), "Usage: %s. Say where its data lies: --data DIR.", useLine(cmd))
+	}
+	return nil
+}
+
+func (f *face) serveCommand() *cobra.Command {
+	var p ServerPlace
+	cmd := &cobra.Command{
+		Use: "serve --data DIR", Short: "be the server of a team: API, webhooks, schedules", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := p.check(cmd); err != nil {
+				return err
+			}
+			p.Data = f.at(p.Data)
+			return f.Servers.Serve(cmd.Context(), p, func(address string, begun *ServerBeginning) {
+				scheme := "http"
+				if p.Cert != "" {
+					scheme = "https"
+				}
+				a := servingAnswer{1, scheme + "://" + address, begun}
+				_ = f.emit(a, func(l look) string { return renderServing(l, a) }) // nobody may be reading
+			})
+		},
+	}
+	p.flags(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&p.Listen, "listen", "127.0.0.1:7350", "address of the API")
+	fl.StringVar(&p.Public, "public-url", "", "address of the API as others know it; messages name it")
+	fl.StringVar(&p.Admin, "admin-listen", "", "address of /metrics, /livez and /readyz; not told without it")
+	fl.StringVar(&p.Cert, "tls-cert", "", "file of a certificate, for HTTPS")
+	fl.StringVar(&p.CertKey, "tls-key", "", "file of its key")
+	fl.StringVar(&p.Webhook, "first-webhook", "", "a webhook of the first namespace, when it is made")
+	fl.BoolVar(&p.Verbose, "verbose", false, "log every request")
+	return cmd
+}
+
+func renderServing(l look, a servingAnswer) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s Retake answers at %s\n", l.green(l.g.Yes), l.bold(a.Address))
+	if a.Begun != nil {
+		b.WriteString(renderBeginning(l, *a.Begun))
+		fmt.Fprintf(&b, "\n  %s\n    curl -sX POST %s/v1/snapshots -H \"Authorization: Bearer %s\" -H 'Content-Type: application/json' -d '{\"label\":\"first light\"}'\n",
+			"Take a first moment:", a.Address, secretOf(*a.Begun, retake.KeyAgent))
+	}
+	return b.String()
+}
+
+func secretOf(b ServerBeginning, kind retake.KeyKind) string {
+	for _, k := range b.Keys {
+		if k.Key.Kind == kind {
+			return k.Secret
+		}
+	}
+	return ""
+}
+
+// what keys are for, in a few words.
+var kindWords = map[retake.KeyKind]string{
+	retake.KeyAgent: "adds history, reads it, goes back", retake.KeyReader: "reads",
+	retake.KeyOperator: "also protects, pins and holds", retake.KeyAdmin: "keys, webhooks, schedules, requests to delete",
+	retake.KeyMaintainer: "looks after the bytes",
+}
+
+func renderBeginning(l look, b ServerBeginning) string {
+	var t strings.Builder
+	fmt.Fprintf(&t, "%s namespace %s, with a workspace %s\n", l.green(l.g.Yes), l.bold(screen.Escape(string(b.Namespace.ID))), screen.Escape(string(b.Namespace.Default)))
+	t.WriteString("\n  Its keys are shown this once:\n")
+	for _, k := range b.Keys {
+		fmt.Fprintf(&t, "    %s%s  %s\n", screen.Pad(string(k.Key.Kind), 12), k.Secret, l.dim(kindWords[k.Key.Kind]))
+	}
+	if b.Webhook != nil {
+		fmt.Fprintf(&t, "\n  A webhook to %s, whose messages are signed with\n    %s\n", screen.Escape(b.Webhook.Webhook.URL), b.Webhook.Secret)
+	}
+	return t.String()
+}

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+type usageAnswer struct {
+	V int `json:"v"`
+	retake.Usage
+}
+
+func (f *face) usageCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "usage", Short: "what a namespace of a server takes, and may take", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := f.server()
+			if err != nil {
+				return err
+			}
+			u, err := s.Usage(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return f.emit(usageAnswer{1, u}, func(l look) string { return renderUsage(l, u) })
+		},
+	}
+}
+
+func renderUsage(l look, u retake.Usage) string {
+	var b strings.Builder
+	say := func(name, text string) { fmt.Fprintf(&b, "  %s%s\n", l.dim(screen.Pad(name, 12)), text) }
+	lim := u.Limits
+	fmt.Fprintf(&b, "%s\n\n", l.bold(screen.Escape(string(u.Namespace))))
+	say("store", l.share(u.Bytes, lim.Store, screen.Bytes))
+	say("workspaces", l.share(u.Workspaces, lim.Workspaces, screen.Count))
+	say("moments", l.facts(screen.Count(u.Checkpoints), "kept "+keptFor(lim)))
+	fmt.Fprintf(&b, "\n")
+	say("one moment", "at most "+orNoLimit(lim.Moment, screen.Bytes))
+	say("requests", orNoLimit(lim.PerSecond, screen.Count)+" a second with one key")
+	say("restores", orNoLimit(lim.RestoreHour, screen.Count)+" an hour with an agent's key")
+	say("deletions", "wait "+days(lim.Grace)+", and can be taken back until then")
+	return b.String()
+}
+
+func keptFor(lim retake.Limits) string {
+	if lim.Within <= 0 {
+		return "for ever"
+	}
+	return "for " + days(lim.Within)
+}
+
+func orNoLimit(n int64, text func(int64) string) string {
+	if n <= 0 {
+		return "as much as there is"
+	}
+	return text(n)
+}
+
+// share draws how much of a limit is taken.
+func (l look) share(n, limit int64, text func(int64) string) string {
+	if limit <= 0 {
+		return text(n) + ", without a limit"
+	}
+	part := min(float64(n)/float64(limit), 1)
+	full := int(part * barColumns)
+	color := l.green
+	if part > 0.9 {
+		color = l.red
+	}
+	bar := color(strings.Repeat(l.g.Fill, full)) + l.dim(strings.Repeat(l.rest(), barColumns-full))
+	return fmt.Sprintf("%s  %s of %s", bar, text(n), text(limit))
+}

@@ -1,0 +1,239 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+type webhooksAnswer struct {
+	V        int              `json:"v"`
+	Webhooks []retake.Webhook `json:"webhooks"`
+}
+
+type newWebhookAnswer struct {
+	V int `json:"v"`
+	retake.NewWebhook
+}
+
+type webhookAnswer struct {
+	V       int            `json:"v"`
+	Webhook retake.Webhook `json:"webhook"`
+}
+
+func (f *face) webhooksCommand() *cobra.Command {
+	return f.group("webhooks", "who is told of events: list, add, deliveries, listen …",
+		f.webhooksList(), f.webhooksAdd(), f.webhooksRemove(), f.webhooksRotate(),
+		f.webhooksSwitch("enable", "send to it again", true), f.webhooksSwitch("disable", "send nothing to it until it is enabled", false),
+		f.deliveriesCommand(), f.replayCommand(), f.listenCommand())
+}
+
+func (f *face) webhooksList() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "all webhooks", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := f.server()
+			if err != nil {
+				return err
+			}
+			all, err := s.Webhooks(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return f.emit(webhooksAnswer{1, given(all)}, func(l look) string { return renderWebhooks(l, all) })
+		},
+	}
+}
+
+func renderWebhooks(l look, all []retake.Webhook) string {
+	if len(all) == 0 {
+		return "Nobody is told of events.\n\n  " + l.pairs([]string{"tell somebody", "retake webhooks add URL", "watch", "retake webhooks listen"}) + "\n"
+	}
+	var rows []tableRow
+	for i := range all {
+		w := &all[i]
+		r := tableRow{sign: l.green(l.g.Point)}
+		state := "since " + l.clock(w.Created)
+		if w.Disabled != nil {
+			r.sign, r.quiet = l.g.Ring, true
+			state = "off since " + l.clock(*w.Disabled)
+			r.notes = append(r.notes, "off because: "+l.words(w.Why))
+		}
+		if w.Rotated != nil && l.now.Sub(*w.Rotated) < rotationDay {
+			r.notes = append(r.notes, "the old secret signs too, and ends "+l.soon(w.Rotated.Add(rotationDay)))
+		}
+		told, rest := toldOf(w.Types)
+		if rest != "" {
+			r.notes = append([]string{rest}, r.notes...)
+		}
+		scheme := screen.Escape(string(w.Scheme))
+		if w.Scheme == retake.SchemeShared { // as everywhere
+			scheme = ""
+		}
+		r.cells = []string{l.id(string(w.ID)), screen.Escape(w.URL), told, scheme, state}
+		rows = append(rows, r)
+	}
+	return l.table([]string{"id", "messages go to", "told of", "sign", ""}, 1, rows)
+}
+
+// toldOf says what a webhook is told of: in the room of a column, and what does not fit
+// there.
+func toldOf(types []retake.EventType) (told, rest string) {
+	var names []string
+	for _, t := range types {
+		names = append(names, screen.Escape(string(t)))
+	}
+	switch len(names) {
+	case 0:
+		return "everything", ""
+	case 1:
+		return names[0], ""
+	}
+	return counted(int64(len(names)), "type", "types"), "told of " + strings.Join(names, ", ")
+}
+
+func (f *face) webhooksAdd() *cobra.Command {
+	var types []string
+	var scheme string
+	cmd := &cobra.Command{
+		Use: "add URL", Short: "tell an address of events; its secret is shown once", Args: between(1, 1),
+		Long: "Messages are those of Standard Webhooks 1.0. TYPE is one of:\n" + typeLines(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			wanted, err := eventTypes(cmd, types)
+			if err != nil {
+				return err
+			}
+			s, err := f.server()
+			if err != nil {
+				return err
+			}
+			w, err := s.MakeWebhook(cmd.Context(), retake.WebhookRequest{URL: args[0], Types: wanted, Scheme: retake.Scheme(scheme)})
+			if err != nil {
+				return err
+			}
+			err = f.emit(newWebhookAnswer{1, w}, func(l look) string {
+				return fmt.Sprintf("%s Events go to %s.\n", l.green(l.g.Yes), l.bold(screen.Escape(w.Webhook.URL))) + renderSecret(l, w)
+			})
+			f.hint("how they arrive", "retake webhooks deliveries")
+			return err
+		},
+	}
+	cmd.Flags().StringSliceVar(&types, "type", nil, "only events of `TYPE`; may be given again")
+	cmd.Flags().StringVar(&scheme, "scheme", string(retake.SchemeShared), "v1 signs with a shared secret, v1a with a pair of keys")
+	return cmd
+}
+
+func typeLines() string {
+	var names []string
+	for _, t := range retake.EventTypes {
+		names = append(names, string(t))
+	}
+	return strings.Join(flow(names, 76), "\n")
+}
+
+func eventTypes(cmd *cobra.Command, typed []string) ([]retake.EventType, error) {
+	var out []retake.EventType
+	for _, t := range typed {
+		if !slices.Contains(retake.EventTypes, retake.EventType(t)) {
+			return nil, usage(helpHint(cmd), "There is no type of event %s.", t)
+		}
+		out = append(out, retake.EventType(t))
+	}
+	return out, nil
+}
+
+// renderSecret shows what a receiver checks with.
+func renderSecret(l look, w retake.NewWebhook) string {
+	what := "Each message is signed. The secret to check with is shown this once:"
+	if w.Webhook.Scheme == retake.SchemePair {
+		what = "Each message is signed. The public key to check with:"
+	}
+	return fmt.Sprintf("\n  %s\n\n    %s\n", what, screen.Escape(w.Secret))
+}
+
+// webhook finds the one that is meant.
+func (f *face) webhook(ctx context.Context, typed string) (RemoteServer, retake.Webhook, error) {
+	s, err := f.server()
+	if err != nil {
+		return nil, retake.Webhook{}, err
+	}
+	all, err := s.Webhooks(ctx)
+	if err != nil {
+		return nil, retake.Webhook{}, err
+	}
+	w, err := pick(all, func(w retake.Webhook) string { return string(w.ID) }, "webhook", typed, "retake webhooks list")
+	return s, w, err
+}
+
+func (f *face) webhooksRemove() *cobra.Command {
+	return &cobra.Command{
+		Use: "remove ID", Short: "tell an address no more", Args: between(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			s, w, err := f.webhook(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			if err := f.sure(ctx, "what waits for a webhook is lost when it is removed", oneLine(w.URL)+"\nWhat waits for it is lost. Tell it no more?", "retake webhooks remove "+args[0]); err != nil {
+				return err
+			}
+			if err := s.DropWebhook(ctx, w.ID); err != nil {
+				return err
+			}
+			return f.emit(webhookAnswer{1, w}, func(l look) string {
+				return fmt.Sprintf("%s %s is told no more.\n", l.green(l.g.Yes), screen.Escape(w.URL))
+			})
+		},
+	}
+}
+
+func (f *face) webhooksRotate() *cobra.Command {
+	return &cobra.Command{
+		Use: "rotate ID", Short: "make a new secret; the old one signs too for a day", Args: between(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, w, err := f.webhook(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			made, err := s.RotateWebhook(cmd.Context(), w.ID)
+			if err != nil {
+				return err
+			}
+			return f.emit(newWebhookAnswer{1, made}, func(l look) string {
+				return fmt.Sprintf("%s A new secret for %s\n  For a day its messages carry two signatures: the old one, and the new one.\n", l.green(l.g.Yes), screen.Escape(w.URL)) + renderSecret(l, made)
+			})
+		},
+	}
+}
+
+func (f *face) webhooksSwitch(use, short string, on bool) *cobra.Command {
+	return &cobra.Command{
+		Use: use + " ID", Short: short, Args: between(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, w, err := f.webhook(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			w.Disabled = nil
+			if now := f.Clock.Now(); !on {
+				w.Disabled = &now
+			}
+			if w, err = s.ChangeWebhook(cmd.Context(), w); err != nil {
+				return err
+			}
+			return f.emit(webhookAnswer{1, w}, func(l look) string {
+				text := " is told of events again."
+				if !on {
+					text = " is told nothing until it is enabled.\n  What happens meanwhile is not sent later."
+				}
+				return l.green(l.g.Yes) + " " + screen.Escape(w.URL) + text + "\n"
+			})
+		},
+	}
+}

@@ -1,0 +1,154 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/retake-dev/retake"
+)
+
+const (
+	retryText = "retry: 2000\n\n" // who lost us comes back so soon
+	maxWait   = time.Minute
+	batch     = 100
+
+	followText = "Events as they happen: id is the seq, event the type, data an Event. To go on, send Last-Event-ID, or after."
+)
+
+type eventsQuery struct {
+	After  int64  `query:"after" doc:"The seq of the last event that is known. Absent: from the beginning."`
+	Limit  int    `query:"limit" doc:"At most so many, and at most 1000. Absent: 50."`
+	Cursor string `query:"cursor" doc:"The next_cursor of the part before."`
+	Wait   string `query:"wait" doc:"How long to wait for the first, such as 20s; at most a minute. Absent: not at all."`
+	Last   string `header:"Last-Event-ID" doc:"As after, of a stream that broke off."`
+}
+
+func (a *api) following() {
+	o := op(http.MethodGet, "/v1/events", "events", "What happened, oldest first; as a stream when it is asked for")
+	schemas := a.huma.OpenAPI().Components.Schemas
+	o.Responses = map[string]*huma.Response{"200": {
+		Description: http.StatusText(http.StatusOK),
+		Content: map[string]*huma.MediaType{
+			jsonType:  {Schema: schemas.Schema(reflect.TypeFor[page[retake.Event]](), true, "")},
+			eventType: {Schema: &huma.Schema{Type: huma.TypeString, Description: followText}},
+		},
+	}}
+	huma.Register(a.huma, o, func(ctx context.Context, in *eventsQuery) (*huma.StreamResponse, error) {
+		if a.o.Office == nil {
+			return nil, problemOf(errNoOffice())
+		}
+		return &huma.StreamResponse{Body: func(hc huma.Context) {
+			r, w := humago.Unwrap(hc)
+			if strings.Contains(r.Header.Get("Accept"), eventType) {
+				a.follow(ctx, w, r, in)
+				return
+			}
+			out, err := guarded(a, func() (page[retake.Event], error) { return a.events(ctx, in) })
+			if err != nil {
+				writeProblem(w, r, problemOf(err))
+				return
+			}
+			writeJSON(w, http.StatusOK, jsonType, out)
+		}}, nil
+	})
+}
+
+func (a *api) events(ctx context.Context, in *eventsQuery) (page[retake.Event], error) {
+	after, err := a.more("events", in.Cursor, in.After)
+	if err != nil {
+		return page[retake.Event]{}, err
+	}
+	var wait time.Duration
+	if in.Wait != "" {
+		if wait, err = time.ParseDuration(in.Wait); err != nil || wait < 0 {
+			return page[retake.Event]{}, &retake.Error{Kind: retake.Invalid, What: "wait is no time such as 20s", Safe: unchanged, Err: err}
+		}
+	}
+	limit := (&pageQuery{Limit: in.Limit}).limit()
+	got, err := a.o.Office.Events(ctx, retake.EventQuery{After: after, Limit: limit, Wait: min(wait, maxWait)})
+	if err != nil {
+		return page[retake.Event]{}, err
+	}
+	out := page[retake.Event]{Data: filled(got)}
+	if len(got) >= limit { // there may be more, and asking costs little
+		out.NextCursor = a.cursors.Seal("events", strconv.FormatInt(got[len(got)-1].Seq, 10))
+	}
+	return out, nil
+}
+
+// follow tells events until the asker goes, or we are stopped. What cannot be read at the
+// beginning is a problem; later it is an event, and the asker comes back.
+func (a *api) follow(ctx context.Context, w http.ResponseWriter, r *http.Request, in *eventsQuery) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if a.o.Stop != nil {
+		defer context.AfterFunc(a.o.Stop, cancel)()
+	}
+	after, err := a.resumed(in)
+	var got []retake.Event
+	if err == nil {
+		got, err = a.happened(ctx, after, 0)
+	}
+	if err != nil {
+		writeProblem(w, r, problemOf(err))
+		return
+	}
+	s := &stream{w: w, flush: http.NewResponseController(w).Flush}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // it lasts as long as the asker does
+	w.Header().Set("Content-Type", eventType)
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write([]byte(retryText)) // who is gone reads nothing
+	s.pulse()
+	for ctx.Err() == nil {
+		for i := range got {
+			after = got[i].Seq
+			s.event(&got[i])
+		}
+		if got, err = a.happened(ctx, after, quietFor); err != nil {
+			if ctx.Err() == nil {
+				s.send("problem", problemOf(err).of(r.Context()))
+			}
+			return
+		}
+		if len(got) == 0 {
+			s.pulse()
+		}
+	}
+}
+
+// resumed is where a stream goes on. What a stream that broke off says is newer than its address.
+func (a *api) resumed(in *eventsQuery) (int64, error) {
+	if in.Last == "" {
+		return a.more("events", in.Cursor, in.After)
+	}
+	n, err := strconv.ParseInt(in.Last, 10, 64)
+	if err != nil {
+		return 0, &retake.Error{Kind: retake.Invalid, What: "Last-Event-ID is no number", Safe: unchanged, Err: err}
+	}
+	return n, nil
+}
+
+func (a *api) happened(ctx context.Context, after int64, wait time.Duration) ([]retake.Event, error) {
+	return guarded(a, func() ([]retake.Event, error) {
+		return a.o.Office.Events(ctx, retake.EventQuery{After: after, Limit: batch, Wait: wait})
+	})
+}
+
+// event writes one with its number, which a stream goes on from.
+func (s *stream) event(e *retake.Event) {
+	data, err := json.Marshal(e)
+	if err != nil {
+		panic(http.ErrAbortHandler) // never looks like there was nothing
+	}
+	_, _ = s.w.Write([]byte("id: " + strconv.FormatInt(e.Seq, 10) + "\nevent: " + string(e.Type) + "\ndata: " + string(data) + "\n\n"))
+	_ = s.flush()
+}

@@ -1,0 +1,103 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/retake-dev/retake"
+)
+
+type hookBody struct {
+	URL    string             `json:"url" doc:"Where messages go. https."`
+	Types  []retake.EventType `json:"types,omitempty" nullable:"false" doc:"Types of events. None: all, under their first names."`
+	Scheme retake.Scheme      `json:"scheme,omitempty" doc:"v1: a shared secret; v1a: a pair of keys. Empty: v1."`
+}
+
+type hookPath struct {
+	Hook retake.WebhookID `path:"hook" doc:"The id of the webhook."`
+}
+
+type changeHookInput struct {
+	Hook retake.WebhookID `path:"hook" doc:"The id of the webhook."`
+	Body changeHookBody
+}
+
+type changeHookBody struct {
+	URL      string             `json:"url" doc:"Where messages go. https."`
+	Types    []retake.EventType `json:"types,omitempty" nullable:"false" doc:"Types of events. None: all, under their first names."`
+	Disabled *time.Time         `json:"disabled,omitempty" doc:"Any time: it gets nothing. Absent: it is enabled."`
+}
+
+type deliveryQuery struct {
+	Webhook retake.WebhookID     `query:"webhook" doc:"Only those to this webhook."`
+	State   retake.DeliveryState `query:"state" doc:"waiting, delivered or dead."`
+	Before  string               `query:"before" doc:"The id of a message; go on below it. A cursor does the same."`
+	Limit   int                  `query:"limit" doc:"At most so many, and at most 1000. Absent: 50."`
+	Cursor  string               `query:"cursor" doc:"The next_cursor of the part before."`
+}
+
+type deliveryPath struct {
+	Delivery string `path:"delivery" doc:"The id of the message."`
+}
+
+func (a *api) notifying() {
+	offered(a, made(op(http.MethodPost, "/v1/webhooks", "make-webhook", "Tell an address of events; its secret is told once")), func(ctx context.Context, o retake.Office, in *body[hookBody]) (retake.NewWebhook, error) {
+		b := in.Body
+		if b.Scheme == "" {
+			b.Scheme = retake.SchemeShared
+		}
+		w, err := o.MakeWebhook(ctx, retake.WebhookRequest{URL: b.URL, Types: b.Types, Scheme: b.Scheme})
+		w.Webhook.Types = filled(w.Webhook.Types)
+		return w, err
+	})
+	offered(a, op(http.MethodGet, "/v1/webhooks", "list-webhooks", "All webhooks"), func(ctx context.Context, o retake.Office, in *pageQuery) (page[retake.Webhook], error) {
+		all, err := o.Webhooks(ctx)
+		for i := range all {
+			all[i].Types = filled(all[i].Types)
+		}
+		return paged(a, "webhooks", in, all, err, func(w *retake.Webhook) string { return string(w.ID) })
+	})
+	offered(a, op(http.MethodPut, "/v1/webhooks/{hook}", "change-webhook", "Replace address and types; enable or disable"), func(ctx context.Context, o retake.Office, in *changeHookInput) (retake.Webhook, error) {
+		w, err := o.ChangeWebhook(ctx, retake.Webhook{ID: in.Hook, URL: in.Body.URL, Types: in.Body.Types, Disabled: in.Body.Disabled})
+		w.Types = filled(w.Types)
+		return w, err
+	})
+	ordered(a, op(http.MethodDelete, "/v1/webhooks/{hook}", "drop-webhook", "Tell an address no more"), func(ctx context.Context, o retake.Office, in *hookPath) error {
+		return o.DropWebhook(ctx, in.Hook)
+	})
+	offered(a, op(http.MethodPost, "/v1/webhooks/{hook}/rotate", "rotate-webhook", "Make a new secret; the old one signs too for a day"), func(ctx context.Context, o retake.Office, in *hookPath) (retake.NewWebhook, error) {
+		w, err := o.RotateWebhook(ctx, in.Hook)
+		w.Webhook.Types = filled(w.Webhook.Types)
+		return w, err
+	})
+	offered(a, op(http.MethodGet, "/v1/deliveries", "list-deliveries", "Messages, newest first"), a.deliveries)
+	offered(a, op(http.MethodGet, "/v1/deliveries/{delivery}", "delivery", "A message with its tries and its body"), func(ctx context.Context, o retake.Office, in *deliveryPath) (retake.Delivery, error) {
+		return tried(o.Delivery(ctx, in.Delivery))
+	})
+	offered(a, op(http.MethodPost, "/v1/deliveries/{delivery}/replay", "replay", "Send a message again, under its own id"), func(ctx context.Context, o retake.Office, in *deliveryPath) (retake.Delivery, error) {
+		return tried(o.Replay(ctx, in.Delivery))
+	})
+}
+
+func tried(d retake.Delivery, err error) (retake.Delivery, error) {
+	d.Tries = filled(d.Tries)
+	return d, err
+}
+
+func (a *api) deliveries(ctx context.Context, o retake.Office, in *deliveryQuery) (page[retake.Delivery], error) {
+	filter := "deliveries " + string(in.Webhook) + " " + string(in.State)
+	before, err := a.below(filter, in.Cursor, in.Before)
+	if err != nil {
+		return page[retake.Delivery]{}, err
+	}
+	limit := (&pageQuery{Limit: in.Limit}).limit()
+	got, err := o.Deliveries(ctx, retake.DeliveryQuery{Webhook: in.Webhook, State: in.State, Before: before, Limit: limit + 1})
+	if err != nil {
+		return page[retake.Delivery]{}, err
+	}
+	for i := range got {
+		got[i].Tries = filled(got[i].Tries)
+	}
+	return part(a, filter, limit, got, func(d *retake.Delivery) string { return d.ID }), nil
+}

@@ -1,0 +1,109 @@
+package httpapi
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
+
+// Cursors seal the place at which a list goes on, bound to the filter of the list.
+// A cursor that was not sealed for the filter is an Invalid error.
+type Cursors interface {
+	Seal(filter, at string) string
+	Open(filter, cursor string) (at string, err error)
+}
+
+const (
+	usualLimit = 50
+	maxLimit   = 1000
+)
+
+// pageQuery chooses a part of a list.
+type pageQuery struct {
+	Limit  int    `query:"limit" doc:"At most so many, and at most 1000. Absent: 50."`
+	Cursor string `query:"cursor" doc:"The next_cursor of the part before."`
+}
+
+func (q *pageQuery) limit() int {
+	if q.Limit <= 0 {
+		return usualLimit
+	}
+	return min(q.Limit, maxLimit)
+}
+
+// page is a part of a list.
+type page[T any] struct {
+	Data       []T    `json:"data" nullable:"false"`
+	NextCursor string `json:"next_cursor" doc:"Where the list goes on. Empty: there is no more."`
+}
+
+// paged cuts one part from a whole list. The place is the id of the last element, and its
+// position for when that is gone.
+func paged[T any](a *api, filter string, q *pageQuery, all []T, err error, id func(*T) string) (page[T], error) {
+	if err != nil {
+		return page[T]{}, err
+	}
+	from := 0
+	if q.Cursor != "" {
+		at, err := a.cursors.Open(filter, q.Cursor)
+		if err != nil {
+			return page[T]{}, err
+		}
+		from = after(at, all, id)
+	}
+	end := min(from+q.limit(), len(all))
+	out := page[T]{Data: filled(all[from:end])}
+	if end < len(all) {
+		out.NextCursor = a.cursors.Seal(filter, strconv.Itoa(end-1)+" "+id(&all[end-1]))
+	}
+	return out, nil
+}
+
+func after[T any](at string, all []T, id func(*T) string) int {
+	place, last, _ := strings.Cut(at, " ")
+	for i := range all {
+		if id(&all[i]) == last {
+			return i + 1
+		}
+	}
+	n, err := strconv.Atoi(place)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return min(n, len(all))
+}
+
+// below answers the place that a cursor stands for; without one, the place asked for.
+func (a *api) below(filter, cursor, asked string) (string, error) {
+	if cursor == "" {
+		return asked, nil
+	}
+	return a.cursors.Open(filter, cursor)
+}
+
+// more is below for numbers.
+func (a *api) more(filter, cursor string, asked int64) (int64, error) {
+	if cursor == "" {
+		return asked, nil
+	}
+	at, err := a.cursors.Open(filter, cursor)
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(at, 10, 64)
+	if err != nil {
+		return 0, &retake.Error{Kind: retake.Invalid, What: "the cursor is of another list", Safe: unchanged, Err: err}
+	}
+	return n, nil
+}
+
+// part is a list of which one element more than asked for was fetched.
+func part[T any](a *api, filter string, limit int, got []T, at func(*T) string) page[T] {
+	out := page[T]{Data: filled(got)}
+	if len(got) > limit {
+		out.Data = got[:limit]
+		out.NextCursor = a.cursors.Seal(filter, at(&got[limit-1]))
+	}
+	return out
+}

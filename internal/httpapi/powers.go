@@ -1,0 +1,80 @@
+package httpapi
+
+import (
+	"net/http"
+	"sync"
+
+	"github.com/retake-dev/retake"
+)
+
+// powerKey is where an operation of the description says which power it needs.
+const powerKey = "x-power"
+
+// describeID is the operation that gives the description; it is not in it.
+const describeID = "openapi"
+
+// needs says which power each operation needs. One that is not here is closed to all keys,
+// and a test fails.
+var needs = map[string]retake.Power{
+	describeID: retake.PowerNone, "about": retake.PowerNone,
+
+	"estimate": retake.PowerSee, "locate": retake.PowerSee, "list-workspaces": retake.PowerSee, "status": retake.PowerSee, "log": retake.PowerSee,
+	"find": retake.PowerSee, "diff": retake.PowerSee, "list": retake.PowerSee, "file": retake.PowerSee, "object": retake.PowerSee, "story": retake.PowerSee,
+	"search": retake.PowerSee, "blame": retake.PowerSee, "chronicle": retake.PowerSee, "verifications": retake.PowerSee, "standing": retake.PowerSee,
+	"effects": retake.PowerSee, "tasks": retake.PowerSee, "state": retake.PowerSee, "conversation": retake.PowerSee, "space": retake.PowerSee,
+	"space-plan": retake.PowerSee, "list-forks": retake.PowerSee, "namespace": retake.PowerSee, "usage": retake.PowerSee, "events": retake.PowerSee,
+	"archive": retake.PowerSee, "list-snapshots": retake.PowerSee, "snapshot": retake.PowerSee,
+	"backup": retake.PowerSee,
+
+	"save": retake.PowerRecord, "observe": retake.PowerRecord, "attest": retake.PowerRecord, "set-tasks": retake.PowerRecord, "make-snapshot": retake.PowerRecord,
+
+	"plan": retake.PowerReturn, "restore": retake.PowerReturn, "apply-restore": retake.PowerReturn, "restore-snapshot": retake.PowerReturn,
+	"fork": retake.PowerReturn, "resume": retake.PowerReturn,
+
+	"init": retake.PowerDecide, "deinit": retake.PowerDecide, "pin": retake.PowerDecide, "unpin": retake.PowerDecide, "import": retake.PowerDecide,
+	"hold": retake.PowerDecide, "release": retake.PowerDecide,
+	"set-backup": retake.PowerDecide, "drop-backup": retake.PowerDecide, "back-up": retake.PowerDecide,
+
+	"set-limits": retake.PowerAdminister, "make-key": retake.PowerAdminister, "list-keys": retake.PowerAdminister, "revoke-key": retake.PowerAdminister,
+	"make-webhook": retake.PowerAdminister, "list-webhooks": retake.PowerAdminister, "change-webhook": retake.PowerAdminister,
+	"drop-webhook": retake.PowerAdminister, "rotate-webhook": retake.PowerAdminister, "list-deliveries": retake.PowerAdminister,
+	"delivery": retake.PowerAdminister, "replay": retake.PowerAdminister, "make-schedule": retake.PowerAdminister,
+	"list-schedules": retake.PowerAdminister, "drop-schedule": retake.PowerAdminister, "audit": retake.PowerAdminister, "check-audit": retake.PowerAdminister,
+
+	"forget": retake.PowerErase, "request-deletion": retake.PowerErase, "list-deletions": retake.PowerErase, "cancel-deletion": retake.PowerErase,
+	"drop-snapshot": retake.PowerErase,
+
+	"scrub": retake.PowerMaintain, "sweep": retake.PowerMaintain, "thin": retake.PowerMaintain, "rebuild": retake.PowerMaintain, "proof": retake.PowerMaintain,
+}
+
+// doors are the patterns of all routes with their operations. The router is one of its
+// own with the same patterns, so that no request means two routes.
+var doors = sync.OnceValue(func() *routes {
+	mux, a := build(nil, Options{})
+	mux.HandleFunc(describeRoute, func(http.ResponseWriter, *http.Request) {})
+	out := &routes{mux: mux, ids: map[string]string{describeRoute: describeID}}
+	for path, item := range a.OpenAPI().Paths {
+		for method, o := range operations(item) {
+			out.ids[method+" "+path] = o.OperationID
+		}
+	}
+	return out
+})
+
+type routes struct {
+	mux *http.ServeMux
+	ids map[string]string // by pattern
+}
+
+// PowerOf answers the power that a request needs, and the id of its operation; false:
+// there is nothing at this address, or nobody said who may go there.
+func PowerOf(r *http.Request) (retake.Power, string, bool) {
+	d := doors()
+	_, pattern := d.mux.Handler(r)
+	id, ok := d.ids[pattern]
+	if !ok {
+		return "", "", false
+	}
+	p, ok := needs[id]
+	return p, id, ok
+}

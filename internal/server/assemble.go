@@ -1,0 +1,170 @@
+package server
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/httpapi"
+	"github.com/retake-dev/retake/internal/ledger"
+	"github.com/retake-dev/retake/internal/server/courier"
+	"github.com/retake-dev/retake/internal/server/front"
+	"github.com/retake-dev/retake/internal/server/meter"
+	"github.com/retake-dev/retake/internal/server/office"
+	"github.com/retake-dev/retake/internal/server/tenant"
+	"github.com/retake-dev/retake/internal/server/timetable"
+	"github.com/retake-dev/retake/internal/server/trace"
+	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/store/kopiastore"
+	"github.com/retake-dev/retake/internal/webhook"
+)
+
+var queues = []string{ledger.QueueOutbox, ledger.QueueDelivery, ledger.QueueSchedule, ledger.QueueDeletion, ledger.QueueRetention, ledger.QueueAnchor}
+
+// assemble puts namespaces, jobs and front on the rows.
+func (s *Server) assemble(ctx context.Context) error {
+	s.socket = filepath.Join(s.o.Data, "run", strconv.Itoa(os.Getpid())+"-"+rand.Text()[:6]+".sock")
+	var err error
+	if s.pool, err = tenant.New(tenant.Options{
+		Data: s.o.Data, Address: s.socket, Ledger: s.ledger, Seal: s.seal, Clock: s.o.Clock, Log: s.o.Log, Most: s.o.Most,
+		Catalog: s.rows, Store: s.openStore, Readers: s.o.Readers, Floor: s.o.Floor, Boot: s.o.Boot, Grow: s.grow,
+	}); err != nil {
+		return err
+	}
+	s.meter = meter.New(func() float64 { return float64(s.pool.Held()) }, queues, s.depth)
+	if s.o.Trace != "" {
+		if s.trace, err = trace.New(ctx, s.o.Trace, s.o.Version); err != nil {
+			return err
+		}
+	}
+	s.courier = courier.New(courier.Options{
+		Ledger: s.ledger, Seal: s.seal, Clock: s.o.Clock, Log: s.o.Log,
+		Sender: webhook.NewSender(webhook.SenderOptions{Lenient: s.o.Lenient}),
+		Outbox: s.outbox, Address: s.address,
+	})
+	s.table = timetable.New(timetable.Options{
+		Ledger: s.ledger, Clock: s.o.Clock, Log: s.o.Log,
+		Open: func(ctx context.Context, ns retake.NamespaceID) (retake.Service, func(), error) {
+			t, release, err := s.pool.Open(ctx, ns)
+			if err != nil {
+				return nil, nil, err
+			}
+			return t.Service, release, nil
+		},
+		Publish:   s.courier.Publish,
+		Sign:      func(b []byte) []byte { return ed25519.Sign(s.signer, b) },
+		Elsewhere: elsewhere,
+	})
+	s.front = front.New(front.Options{Ledger: s.ledger, Seal: s.seal, Pool: s.pool, Clock: s.o.Clock, Log: s.o.Log, Meter: s.meter, Trace: s.trace, Ready: s.ready,
+		Stir: func() { s.courier.Stir(ledger.QueueOutbox) }})
+	return nil
+}
+
+// grow gives a namespace its office and its handler.
+func (s *Server) grow(t *tenant.Tenant) {
+	o := office.New(office.Options{
+		Namespace: t.ID, Ledger: s.ledger, Service: t.Service, Seal: s.seal, Clock: s.o.Clock, Space: t.Space,
+		Hosted: t.Hosted, Hold: t.Hold, Release: t.Release, Lenient: s.o.Lenient, Public: s.public(),
+		Verify: func(a ledger.Anchor) error { return s.verify(t.ID, a) },
+		Plan:   timetable.Plan, Replay: s.courier.Replay, Stir: func() { s.courier.Stir(ledger.QueueDelivery) },
+		Ceiling: ceiling(),
+	})
+	t.Hang = &hung{o, httpapi.New(t.Service, httpapi.Options{
+		Office: o, Cursors: s.cursors, Carry: true, Stop: s.carried, Log: s.o.Log,
+		About: func() retake.About { return retake.About{Version: s.o.Version, Started: s.started} },
+	})}
+}
+
+// hung is what stands on a namespace that is open.
+type hung struct {
+	office *office.Office
+	http.Handler
+}
+
+// ceiling is what a tenant may set for itself at most.
+func ceiling() retake.Limits {
+	l := retake.DefaultLimits()
+	l.Within, l.Store, l.Workspaces, l.PerSecond, l.RestoreHour = 0, 0, 0, 0, 0
+	return l
+}
+
+func (s *Server) verify(ns retake.NamespaceID, a ledger.Anchor) error {
+	if ed25519.Verify(s.signer.Public().(ed25519.PublicKey), timetable.AnchorText(ns, a), a.Signature) {
+		return nil
+	}
+	return errors.New("the signature of the anchor is not ours")
+}
+
+func (s *Server) openStore(ctx context.Context, ns retake.NamespaceID, at tenant.Place, password string, create bool) (store.Store, error) {
+	o := kopiastore.Options{
+		Dir: at.Store, FS: fsx.OS(), Locks: fsx.NewLocks(at.Locks), Clock: s.o.Clock, Sole: true,
+		Password: password, Derivation: s.o.Derivation,
+	}
+	if s.o.Bucket != nil {
+		b := *s.o.Bucket
+		b.Prefix += "ns/" + string(ns) + "/"
+		o.Bucket = &b
+	}
+	if create {
+		return kopiastore.Create(ctx, o)
+	}
+	st, err := kopiastore.Open(ctx, o)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, &retake.Error{Kind: retake.NotFound, What: "the namespace has no store yet", Safe: "Nothing was changed."}
+	}
+	return st, err
+}
+
+// address is where a checkpoint can be asked for; without a public address of ours it
+// begins at the root of whatever address the asker knows.
+func (s *Server) address(_ retake.NamespaceID, ws retake.WorkspaceID, cp retake.CheckpointID) string {
+	return strings.TrimSuffix(s.o.Public, "/") + "/v1/workspaces/" + string(ws) + "/find?ref=" + string(cp)
+}
+
+func elsewhere(err error) bool {
+	var e *tenant.ElsewhereError
+	return errors.As(err, &e)
+}
+
+// outbox opens the rows of a namespace that need no store.
+func (s *Server) outbox(ctx context.Context, ns retake.NamespaceID) (courier.Rows, func(), error) {
+	c, err := s.rows(ctx, ns)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, func() { _ = c.Close() }, nil // the database stays open
+}
+
+func (s *Server) depth(queue string) float64 {
+	n, _, err := s.ledger.Depth(context.Background(), queue)
+	if err != nil {
+		return -1
+	}
+	return float64(n)
+}
+
+// ready asks the parts below.
+func (s *Server) ready(ctx context.Context) map[string]error {
+	return map[string]error{"database": s.db.PingContext(ctx), "disk": s.writable()}
+}
+
+func (s *Server) writable() error {
+	b, err := json.Marshal(s.started)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(s.o.Data, "run", fmt.Sprintf("%d.ready", os.Getpid())), b, 0o600); err != nil {
+		return fmt.Errorf("write to the data directory: %w", err)
+	}
+	return nil
+}

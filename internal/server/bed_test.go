@@ -1,0 +1,180 @@
+package server_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/client"
+	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/server"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// bed is a server on SQLite and disk, with its first namespace.
+type bed struct {
+	t     testing.TB
+	data  string
+	url   string
+	begun *server.Beginning
+	srv   *server.Server
+	stop  func()
+}
+
+func options(data string) server.Options {
+	return server.Options{
+		Data: data, Listen: "127.0.0.1:0", Lenient: true, Version: "test", Clock: clock.Wall,
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Floor: func(int64) int64 { return 0 }, Boot: "this run",
+	}
+}
+
+func newBed(t testing.TB, webhook string, change func(*server.Options)) *bed {
+	t.Helper()
+	b := &bed{t: t, data: shortDir(t)}
+	b.start(webhook, change)
+	return b
+}
+
+// shortDir: the path of a socket has room for a hundred bytes.
+func shortDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "rt")
+	must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// start opens a server on the bed's directory, beside those that are there.
+func (b *bed) start(webhook string, change func(*server.Options)) {
+	b.t.Helper()
+	o := options(b.data)
+	if change != nil {
+		change(&o)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	srv, err := server.Open(ctx, o)
+	must(b.t, err)
+	begun, err := srv.Bootstrap(ctx, webhook)
+	must(b.t, err)
+	if begun != nil {
+		b.begun = begun
+	}
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	go func() { ended <- srv.Serve(ctx, func(address string) { ready <- address }) }()
+	select {
+	case address := <-ready:
+		b.url = "http://" + address
+	case err := <-ended:
+		b.t.Fatal(err)
+	}
+	b.srv = srv
+	b.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			b.t.Error(err)
+		}
+		if err := srv.Close(); err != nil {
+			b.t.Error(err)
+		}
+	})
+	b.t.Cleanup(b.stop)
+}
+
+func (b *bed) secret(kind retake.KeyKind) string {
+	for _, k := range b.begun.Keys {
+		if k.Key.Kind == kind {
+			return k.Secret
+		}
+	}
+	b.t.Fatalf("no key of kind %s", kind)
+	return ""
+}
+
+func (b *bed) as(kind retake.KeyKind) *client.Client { return b.with(b.secret(kind)) }
+
+func (b *bed) with(secret string) *client.Client {
+	return client.New(client.Options{URL: b.url, Key: secret, Retries: -1})
+}
+
+// file writes into the default workspace of the first namespace.
+func (b *bed) file(name, text string) {
+	b.t.Helper()
+	must(b.t, os.WriteFile(filepath.Join(b.data, "ns", "main", "files", "default", name), []byte(text), 0o644))
+}
+
+func (b *bed) save(intent string) retake.Checkpoint {
+	b.t.Helper()
+	res, err := b.as(retake.KeyAgent).Save(b.t.Context(), retake.SaveRequest{Workspace: b.begun.Namespace.Default, Intent: intent, Trigger: retake.TriggerManual})
+	must(b.t, err)
+	return res.Checkpoint
+}
+
+// ask sends a plain request.
+func (b *bed) ask(method, path, secret, body string, header map[string]string) (*http.Response, string) {
+	b.t.Helper()
+	req, err := http.NewRequestWithContext(b.t.Context(), method, b.url+path, http.NoBody)
+	if body != "" {
+		req, err = http.NewRequestWithContext(b.t.Context(), method, b.url+path, readerOf(body))
+	}
+	must(b.t, err)
+	req.Header.Set("Content-Type", "application/json")
+	if secret != "" {
+		req.Header.Set("Authorization", "Bearer "+secret)
+	}
+	for k, v := range header {
+		req.Header.Set(k, v)
+	}
+	res, err := http.DefaultClient.Do(req)
+	must(b.t, err)
+	defer res.Body.Close() //nolint:errcheck // read to its end
+	text, err := io.ReadAll(res.Body)
+	must(b.t, err)
+	return res, string(text)
+}
+
+// receiver takes messages.
+type receiver struct {
+	*httptest.Server
+	got chan message
+}
+
+type message struct {
+	header http.Header
+	body   []byte
+}
+
+func newReceiver(t testing.TB) *receiver {
+	r := &receiver{got: make(chan message, 1000)}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		body, _ := io.ReadAll(q.Body)
+		r.got <- message{q.Header, body}
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) next(t testing.TB) message {
+	t.Helper()
+	select {
+	case m := <-r.got:
+		return m
+	case <-time.After(30 * time.Second):
+		t.Fatal("no message came")
+		return message{}
+	}
+}

@@ -1,0 +1,111 @@
+package server
+
+import (
+	"context"
+	"errors"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/ledger"
+	"github.com/retake-dev/retake/internal/server/office"
+)
+
+// FirstNamespace is the one that a new server begins with.
+const FirstNamespace retake.NamespaceID = "main"
+
+// Beginning is what a new namespace begins with. The secrets are told this once.
+type Beginning struct {
+	Namespace retake.Namespace   `json:"namespace"`
+	Keys      []retake.NewKey    `json:"keys"`
+	Webhook   *retake.NewWebhook `json:"webhook,omitempty"`
+}
+
+// Bootstrap makes the first namespace of a server that has none; nil: it has one.
+func (s *Server) Bootstrap(ctx context.Context, webhook string) (*Beginning, error) {
+	all, err := s.ledger.Namespaces(ctx)
+	if err != nil || len(all) > 0 {
+		return nil, err
+	}
+	b, err := s.AddNamespace(ctx, retake.Namespace{ID: FirstNamespace, Limits: retake.DefaultLimits()}, webhook)
+	if retake.IsKind(err, retake.Exists) { // another server was faster
+		return nil, nil
+	}
+	return &b, err
+}
+
+// AddNamespace makes a namespace, one key of each kind, and a webhook when an address is
+// given.
+func (s *Server) AddNamespace(ctx context.Context, row retake.Namespace, webhook string) (Beginning, error) {
+	ctx = retake.WithActor(ctx, retake.Actor{Name: "server"})
+	ns, err := s.pool.Make(ctx, row)
+	b := Beginning{Namespace: ns}
+	if err != nil {
+		return b, err
+	}
+	o, release, err := s.office(ctx, ns.ID)
+	if err != nil {
+		return b, err
+	}
+	defer release()
+	for _, kind := range retake.KeyKinds {
+		k, err := o.MakeKey(ctx, retake.KeyRequest{Kind: kind, Name: "first " + string(kind)})
+		if err != nil {
+			return b, err
+		}
+		b.Keys = append(b.Keys, k)
+	}
+	if webhook != "" {
+		w, err := o.MakeWebhook(ctx, retake.WebhookRequest{URL: webhook})
+		if err != nil {
+			return b, err
+		}
+		b.Webhook = &w
+	}
+	return b, s.table.Enroll(ctx, ns.ID)
+}
+
+// office opens the office of a namespace for the operator of the machine.
+func (s *Server) office(ctx context.Context, ns retake.NamespaceID) (*office.Office, func(), error) {
+	t, release, err := s.pool.Open(ctx, ns)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t.Hang.(*hung).office, release, nil
+}
+
+// AddKey makes a key of a namespace.
+func (s *Server) AddKey(ctx context.Context, ns retake.NamespaceID, req retake.KeyRequest) (retake.NewKey, error) {
+	o, release, err := s.office(ctx, ns)
+	if err != nil {
+		return retake.NewKey{}, err
+	}
+	defer release()
+	return o.MakeKey(ctx, req)
+}
+
+// Namespaces lists all.
+func (s *Server) Namespaces(ctx context.Context) ([]retake.Namespace, error) {
+	return s.ledger.Namespaces(ctx)
+}
+
+// SetRoots says which directories of this machine a namespace may have workspaces in.
+func (s *Server) SetRoots(ctx context.Context, ns retake.NamespaceID, roots []string) (retake.Namespace, error) {
+	row, err := s.ledger.Namespace(ctx, ns)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return row, &retake.Error{Kind: retake.NotFound, What: "there is no such namespace", Safe: "Nothing was changed."}
+	}
+	if err != nil {
+		return row, err
+	}
+	row.Roots = roots
+	return row, s.ledger.PutNamespace(ctx, row)
+}
+
+// SetLimits changes the limits of a namespace, as far as the operator of the machine wants.
+func (s *Server) SetLimits(ctx context.Context, ns retake.NamespaceID, change func(*retake.Limits)) (retake.Namespace, error) {
+	row, err := s.ledger.Namespace(ctx, ns)
+	if err != nil {
+		return row, err
+	}
+	change(&row.Limits)
+	return row, s.ledger.PutNamespace(ctx, row)
+}

@@ -1,0 +1,224 @@
+// Package front stands between the network and the namespaces: it finds out who asks,
+// whether he may, and how often, and then hands the request to the namespace.
+//
+// It reads rows of the ledger and talks to other servers of the same data directory. It
+// never looks into a request beyond its address, its headers and, for a request that may
+// be repeated, its bytes.
+//
+//	R1  Who is not let in learns nothing: no name, no size, no existence.
+//	R2  A route whose power is not known is closed.
+//	R3  A repeated request with the same key gets the answer of the first.
+//	R4  A secret is compared as a digest and never written anywhere.
+package front
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/httpapi"
+	"github.com/retake-dev/retake/internal/ledger"
+	"github.com/retake-dev/retake/internal/seal"
+	"github.com/retake-dev/retake/internal/server/meter"
+	"github.com/retake-dev/retake/internal/server/tenant"
+	"github.com/retake-dev/retake/internal/server/trace"
+)
+
+// Options are what a front stands on.
+type Options struct {
+	Ledger ledger.Ledger
+	Seal   seal.Keeper // of answers that are kept
+	Pool   *tenant.Pool
+	Clock  clock.Clock
+	Log    *slog.Logger
+	Meter  *meter.Meter
+	Trace  *trace.Tracer // nil: nobody is told
+	Ready  func(ctx context.Context) map[string]error
+	Stir   func() // something may have been written that must be told
+}
+
+// Front answers requests.
+type Front struct {
+	o       Options
+	keys    *keyring
+	rates   *rates
+	forward *forwarder
+	flight  flight
+}
+
+// New makes a front.
+func New(o Options) *Front {
+	return &Front{o: o, keys: newKeyring(o), rates: newRates(o.Clock), forward: newForwarder(), flight: flight{keys: map[string]bool{}}}
+}
+
+const (
+	idHeader  = "X-Request-Id"
+	hopHeader = "Retake-Hop"
+)
+
+// ServeHTTP answers one request.
+func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/livez":
+		writeText(w, http.StatusOK, "alive\n")
+		return
+	case "/readyz":
+		f.ready(w, r)
+		return
+	}
+	id := requestID(r.Header.Get(idHeader))
+	w.Header().Set(idHeader, id)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	power, operation, known := httpapi.PowerOf(r)
+	if !known {
+		operation = "none"
+	}
+	ctx, ended := f.o.Trace.Request(r, operation)
+	r = r.WithContext(httpapi.WithRequestID(ctx, id))
+	done, begun := f.o.Meter.Begin(), f.o.Clock.Now()
+	seen := &status{ResponseWriter: w, code: http.StatusOK}
+	defer func() {
+		took := f.o.Clock.Now().Sub(begun)
+		done(operation, seen.code, took)
+		ended(seen.code)
+		f.o.Log.Debug("request", "id", id, "operation", operation, "code", seen.code, "ms", took.Milliseconds())
+	}()
+	f.admit(seen, r, ask{power: power, operation: operation, known: known})
+}
+
+// ask is what a request wants.
+type ask struct {
+	power     retake.Power
+	operation string
+	known     bool
+}
+
+// admit lets a request in, step by step.
+func (f *Front) admit(w http.ResponseWriter, r *http.Request, a ask) {
+	who, err := f.keys.find(r)
+	if err != nil {
+		f.o.Meter.Refused("key")
+		if retake.IsKind(err, retake.Denied) {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="retake"`)
+			httpapi.WriteProblem(w, r, err, http.StatusUnauthorized)
+			return
+		}
+		httpapi.WriteProblem(w, r, err, 0)
+		return
+	}
+	t, release, err := f.o.Pool.Open(r.Context(), who.ns)
+	var elsewhere *tenant.ElsewhereError
+	if errors.As(err, &elsewhere) {
+		f.forward.send(w, r, elsewhere.Address)
+		return
+	}
+	if err != nil {
+		httpapi.WriteProblem(w, r, err, 0)
+		return
+	}
+	defer release()
+	if err := mayAsk(who.key, r, a); err != nil {
+		f.o.Meter.Refused("power")
+		httpapi.WriteProblem(w, r, err, 0)
+		return
+	}
+	if wait := f.rates.take(who.key, t.Space().Limits, a); wait > 0 {
+		f.o.Meter.Refused("rate")
+		tooOften(w, r, wait)
+		return
+	}
+	r = r.WithContext(retake.WithActor(r.Context(), retake.Actor{Kind: who.key.Kind, Key: who.key.ID, Name: who.key.Name}))
+	f.once(w, r, who, t.Hang.(http.Handler))
+	if r.Method != http.MethodGet {
+		f.o.Stir()
+	}
+}
+
+// mayAsk decides by the kind of the key and by the workspaces that it is good for.
+func mayAsk(k retake.Key, r *http.Request, a ask) error {
+	if !a.known {
+		return nil // there is nothing at that address; the namespace says so
+	}
+	if !k.Kind.Has(a.power) {
+		return &retake.Error{Kind: retake.Denied, What: "a key of kind " + string(k.Kind) + " may not do this", Safe: unchanged, Hint: "it takes a key of kind " + kindsWith(a.power)}
+	}
+	if len(k.Workspaces) == 0 || a.power == retake.PowerNone {
+		return nil
+	}
+	ws, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/v1/workspaces/"), "/")
+	for _, good := range k.Workspaces {
+		if strings.HasPrefix(r.URL.Path, "/v1/workspaces/") && ws == good {
+			return nil
+		}
+	}
+	return &retake.Error{Kind: retake.Denied, What: "this key is for some workspaces only", Safe: unchanged, Hint: "ask below /v1/workspaces/" + k.Workspaces[0]}
+}
+
+func kindsWith(p retake.Power) string {
+	var out []string
+	for _, k := range retake.KeyKinds {
+		if k.Has(p) {
+			out = append(out, string(k))
+		}
+	}
+	return strings.Join(out, " or ")
+}
+
+const unchanged = "Nothing was changed."
+
+// requestID takes the asker's own when it is harmless.
+func requestID(given string) string {
+	if len(given) > 0 && len(given) <= 128 && strings.IndexFunc(given, func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.')
+	}) < 0 {
+		return given
+	}
+	return "req_" + uuid.NewString()
+}
+
+// ready tells whether the parts below answer. Without verbose it tells no more than that.
+func (f *Front) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
+	defer cancel()
+	code, text := http.StatusOK, ""
+	for part, err := range f.o.Ready(ctx) {
+		word := "ok"
+		if err != nil {
+			code, word = http.StatusServiceUnavailable, "away"
+			f.o.Log.Warn("not ready", "part", part, "err", err)
+		}
+		text += part + " " + word + "\n"
+	}
+	if !r.URL.Query().Has("verbose") {
+		text = map[bool]string{true: "ready\n", false: "not ready\n"}[code == http.StatusOK]
+	}
+	writeText(w, code, text)
+}
+
+func writeText(w http.ResponseWriter, code int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = w.Write([]byte(text)) // the asker may be gone
+}
+
+// status remembers the code of an answer.
+type status struct {
+	http.ResponseWriter
+	code int
+}
+
+func (s *status) WriteHeader(code int) {
+	s.code = code
+	s.ResponseWriter.WriteHeader(code)
+}
+
+// Unwrap lets streams flush.
+func (s *status) Unwrap() http.ResponseWriter { return s.ResponseWriter }

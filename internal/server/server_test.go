@@ -1,0 +1,192 @@
+package server_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/seal"
+	"github.com/retake-dev/retake/internal/server"
+	"github.com/retake-dev/retake/internal/webhook"
+)
+
+func readerOf(s string) io.Reader { return strings.NewReader(s) }
+
+// From nothing to the first signed message: one server, one request.
+func TestFirstMessage(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	b := newBed(t, r.URL, nil)
+	b.file("a.txt", "one")
+	cp := b.save("first light")
+	for {
+		m := r.next(t)
+		must(t, webhook.Verify(b.begun.Webhook.Secret, m.header, m.body, clock.Wall.Now()))
+		var e struct {
+			Type retake.EventType `json:"type"`
+			Data retake.EventData `json:"data"`
+		}
+		must(t, json.Unmarshal(m.body, &e))
+		if e.Type == retake.EventCreated && e.Data.Checkpoint == cp.ID {
+			if e.Data.Intent != "first light" {
+				t.Errorf("the message says %q", e.Data.Intent)
+			}
+			return
+		}
+	}
+}
+
+// A save and a restore through the other names that the API has for them.
+func TestSnapshots(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "", nil)
+	agent := b.as(retake.KeyAgent)
+	b.file("a.txt", "one")
+	first, err := agent.MakeSnapshot(t.Context(), "", "one")
+	must(t, err)
+	b.file("a.txt", "two")
+	_, err = agent.RestoreSnapshot(t.Context(), first.ID, nil, []string{"changed"})
+	must(t, err)
+	got, err := os.ReadFile(filepath.Join(b.data, "ns", "main", "files", "default", "a.txt"))
+	must(t, err)
+	if string(got) != "one" {
+		t.Errorf("after the restore the file says %q", got)
+	}
+}
+
+func TestWithoutAKey(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "", nil)
+	good := b.secret(retake.KeyReader)
+	for name, secret := range map[string]string{"none": "", "nonsense": "rtk_agent_x", "another end": good[:len(good)-1] + "x"} {
+		res, body := b.ask(http.MethodGet, "/v1/usage", secret, "", nil)
+		if res.StatusCode != http.StatusUnauthorized || strings.Contains(body, "namespace") {
+			t.Errorf("%s: %d %s", name, res.StatusCode, body)
+		}
+	}
+	if res, _ := b.ask(http.MethodGet, "/v1/usage", good, "", nil); res.StatusCode != http.StatusOK {
+		t.Errorf("a good key: %d", res.StatusCode)
+	}
+}
+
+func TestRevokedKey(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "", func(o *server.Options) { o.Clock = clock.Wall })
+	admin := b.as(retake.KeyAdmin)
+	k, err := admin.MakeKey(t.Context(), retake.KeyRequest{Kind: retake.KeyReader, Name: "for a while"})
+	must(t, err)
+	if _, err := b.with(k.Secret).Usage(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = admin.RevokeKey(t.Context(), k.Key.ID)
+	must(t, err)
+	for range 200 { // a key is remembered for two seconds
+		if _, err = b.with(k.Secret).Usage(t.Context()); err != nil {
+			break
+		}
+		select {
+		case <-t.Context().Done():
+		case <-after(50):
+		}
+	}
+	if !retake.IsKind(err, retake.Denied) {
+		t.Errorf("a revoked key: %v", err)
+	}
+	all, err := admin.Keys(t.Context())
+	must(t, err)
+	for _, k := range all {
+		if k.Kind == retake.KeyAdmin {
+			if _, err := admin.RevokeKey(t.Context(), k.ID); !retake.IsKind(err, retake.Denied) {
+				t.Errorf("the last admin key: %v", err)
+			}
+		}
+	}
+}
+
+// The same request with the same key of its own is done once.
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "", nil)
+	secret := b.secret(retake.KeyAgent)
+	once := map[string]string{"Idempotency-Key": "k1"}
+	res, first := b.ask(http.MethodPost, "/v1/snapshots", secret, `{"label":"a"}`, once)
+	if res.StatusCode != http.StatusCreated {
+		t.Fatal(res.StatusCode, first)
+	}
+	res, again := b.ask(http.MethodPost, "/v1/snapshots", secret, `{"label":"a"}`, once)
+	if res.StatusCode != http.StatusCreated || again != first || res.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("again: %d %s", res.StatusCode, again)
+	}
+	if res, _ = b.ask(http.MethodPost, "/v1/snapshots", secret, `{"label":"b"}`, once); res.StatusCode != http.StatusUnprocessableEntity {
+		t.Errorf("another request with the same key: %d", res.StatusCode)
+	}
+	if res, _ = b.ask(http.MethodPost, "/v1/snapshots", secret, `{"label":"a"}`, map[string]string{"Idempotency-Key": "k2"}); res.StatusCode != http.StatusCreated {
+		t.Errorf("another key: %d", res.StatusCode)
+	}
+	log, err := b.as(retake.KeyReader).Log(t.Context(), retake.LogQuery{Workspace: b.begun.Namespace.Default})
+	must(t, err)
+	if log.Total != 3 { // the first of all, a, and a with another key
+		t.Errorf("%d moments", log.Total)
+	}
+}
+
+func TestTooOften(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "", nil)
+	_, err := b.srv.SetLimits(t.Context(), server.FirstNamespace, func(l *retake.Limits) { l.PerSecond = 1 })
+	must(t, err)
+	refused := 0
+	for range 200 {
+		res, _ := b.ask(http.MethodGet, "/v1/namespace", b.secret(retake.KeyReader), "", nil)
+		if res.StatusCode == http.StatusTooManyRequests {
+			if refused++; res.Header.Get("Retry-After") == "" {
+				t.Fatal("nobody says when to come back")
+			}
+			break
+		}
+		select {
+		case <-t.Context().Done():
+		case <-after(20):
+		}
+	}
+	if refused == 0 {
+		t.Error("two hundred requests in a few seconds are let in at one a second")
+	}
+}
+
+func TestScopedKey(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "", nil)
+	res, err := b.as(retake.KeyOperator).Init(t.Context(), retake.InitRequest{Name: "second"})
+	must(t, err)
+	k, err := b.as(retake.KeyAdmin).MakeKey(t.Context(), retake.KeyRequest{Kind: retake.KeyAgent, Workspaces: []string{string(res.Workspace.ID)}})
+	must(t, err)
+	mine := b.with(k.Secret)
+	_, err = mine.Save(t.Context(), retake.SaveRequest{Workspace: res.Workspace.ID, Trigger: retake.TriggerManual})
+	must(t, err)
+	if _, err := mine.Log(t.Context(), retake.LogQuery{Workspace: b.begun.Namespace.Default}); !retake.IsKind(err, retake.Denied) {
+		t.Errorf("another workspace: %v", err)
+	}
+	if _, err := mine.Workspaces(t.Context()); !retake.IsKind(err, retake.Denied) {
+		t.Errorf("the list of all: %v", err)
+	}
+}
+
+// The wrong key-encryption key opens no store, and says so.
+func TestAnotherKEK(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "", nil)
+	b.save("one")
+	b.stop()
+	b.start("", func(o *server.Options) { o.Keys = [][]byte{seal.NewKey()} })
+	_, err := b.as(retake.KeyAgent).Save(t.Context(), retake.SaveRequest{Workspace: b.begun.Namespace.Default, Trigger: retake.TriggerManual})
+	if !retake.IsKind(err, retake.Away) || !strings.Contains(err.Error(), "cannot be unlocked") {
+		t.Errorf("saved with another key: %v", err)
+	}
+}

@@ -1,0 +1,265 @@
+// Package tenant opens namespaces: the rows, the store and the directory of each, as one
+// Service that keeps inside its walls.
+//
+// It makes directories below the server's data directory and nothing elsewhere. It never
+// knows who asks; it never opens a port.
+//
+//	P1  A namespace is open in one server at a time: a lock that ends with the process says so.
+//	P2  No path that a tenant names leads out of the directories that are the namespace's.
+//	P3  The password of a store is in memory only while it is being opened.
+package tenant
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/catalog"
+	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/ledger"
+	"github.com/retake-dev/retake/internal/seal"
+	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/story/xray"
+)
+
+// Options are what a pool stands on.
+type Options struct {
+	Data    string // the server's directory
+	Address string // where other servers of this data directory find this one
+	Ledger  ledger.Ledger
+	Seal    seal.Keeper
+	Clock   clock.Clock
+	Log     *slog.Logger
+	Most    int // namespaces that are open at once; more wait for one that nobody uses
+
+	Catalog func(ctx context.Context, ns retake.NamespaceID) (catalog.Catalog, error)
+	Store   func(ctx context.Context, ns retake.NamespaceID, own Place, password string, create bool) (store.Store, error)
+	Readers func(keyFile string) *xray.Pool // nil: nothing is read for its meaning
+	Floor   func(total int64) int64
+	Boot    string
+	Grow    func(t *Tenant) // adds what stands on the service: office and handler
+}
+
+// Place is the directory of a namespace.
+type Place struct {
+	Own   string // store, indexes, locks, journals: nobody else's
+	Store string
+	Locks string
+	Files string // workspaces of the namespace, one directory each
+}
+
+// Tenant is a namespace that is open.
+type Tenant struct {
+	ID      retake.NamespaceID
+	Service retake.Service
+	Place   Place
+	Hang    any // what Grow made
+
+	walls *walled
+	space func() retake.Namespace
+}
+
+// Space is the namespace as it was last read.
+func (t *Tenant) Space() retake.Namespace { return t.space() }
+
+// Pool holds the namespaces that are open.
+type Pool struct {
+	o     Options
+	locks fsx.Locks
+
+	mu     sync.Mutex
+	rooms  map[retake.NamespaceID]*room // guarded by mu
+	closed bool                         // guarded by mu
+}
+
+// room is one namespace. Its own lock is held while it opens or closes.
+type room struct {
+	mu     sync.Mutex
+	tenant *Tenant // guarded by mu; nil: shut
+	inner  *service.Service
+	free   func()           // gives the lock back
+	users  int              // guarded by Pool.mu
+	used   time.Time        // guarded by Pool.mu
+	row    retake.Namespace // guarded by rowMu
+	rowAt  time.Time
+	rowMu  sync.Mutex
+}
+
+// New makes a pool. It opens nothing.
+func New(o Options) (*Pool, error) {
+	locks := filepath.Join(o.Data, "held")
+	for _, d := range []string{o.Data, locks, filepath.Join(o.Data, "ns")} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return nil, fmt.Errorf("make the server's directory: %w", err)
+		}
+	}
+	if o.Most <= 0 {
+		o.Most = 64
+	}
+	return &Pool{o: o, locks: fsx.NewLocks(locks), rooms: map[retake.NamespaceID]*room{}}, nil
+}
+
+// ElsewhereError says that another server has the namespace.
+type ElsewhereError struct{ Address string }
+
+func (e *ElsewhereError) Error() string { return "another server has the namespace: " + e.Address }
+
+var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+// CheckName says whether a namespace may be called so.
+func CheckName(ns retake.NamespaceID) error {
+	if nameForm.MatchString(string(ns)) {
+		return nil
+	}
+	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is no name of a namespace", ns), Safe: unchanged,
+		Hint: "lowercase letters, digits and dashes, at most 63, a letter or digit at both ends"}
+}
+
+const unchanged = "Nothing was changed."
+
+// placeOf answers where a namespace lies.
+func (p *Pool) placeOf(ns retake.NamespaceID) Place {
+	home := filepath.Join(p.o.Data, "ns", string(ns))
+	own := filepath.Join(home, "own")
+	return Place{Own: own, Store: filepath.Join(own, "store"), Locks: filepath.Join(own, "locks"), Files: filepath.Join(home, "files")}
+}
+
+// Open answers a namespace for the length of one request; release it afterwards. Who
+// comes first opens it, others wait. ElsewhereError: another server has it.
+func (p *Pool) Open(ctx context.Context, ns retake.NamespaceID) (*Tenant, func(), error) {
+	r, err := p.enter(ns)
+	if err != nil {
+		return nil, nil, err
+	}
+	release := sync.OnceFunc(func() { p.leave(r) })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.tenant == nil {
+		if err := p.open(ctx, ns, r); err != nil {
+			release()
+			return nil, nil, err
+		}
+	}
+	return r.tenant, release, nil
+}
+
+func (p *Pool) enter(ns retake.NamespaceID) (*room, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, &retake.Error{Kind: retake.Away, What: "the server is leaving", Safe: unchanged}
+	}
+	r := p.rooms[ns]
+	if r == nil {
+		r = &room{}
+		p.rooms[ns] = r
+	}
+	r.users++
+	r.used = p.o.Clock.Now()
+	return r, nil
+}
+
+func (p *Pool) leave(r *room) {
+	p.mu.Lock()
+	r.users--
+	r.used = p.o.Clock.Now()
+	spare := p.spare()
+	p.mu.Unlock()
+	for _, r := range spare {
+		go p.shut(r)
+	}
+}
+
+// spare answers the rooms to shut: the longest unused beyond the most. Under mu.
+func (p *Pool) spare() []*room {
+	over := len(p.rooms) - p.o.Most
+	var out []*room
+	for ; over > 0; over-- {
+		var oldest *room
+		var name retake.NamespaceID
+		for ns, r := range p.rooms {
+			if r.users == 0 && (oldest == nil || r.used.Before(oldest.used)) {
+				oldest, name = r, ns
+			}
+		}
+		if oldest == nil {
+			break
+		}
+		delete(p.rooms, name)
+		out = append(out, oldest)
+	}
+	return out
+}
+
+// shut closes a room that nobody can enter any more, and gives its lock back last.
+func (p *Pool) shut(r *room) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.tenant == nil {
+		return
+	}
+	if err := r.inner.Close(); err != nil {
+		p.o.Log.Error("close namespace", "ns", r.tenant.ID, "err", err)
+	}
+	r.free()
+	r.tenant, r.inner, r.free = nil, nil, nil
+}
+
+// Close shuts all rooms.
+func (p *Pool) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	rooms := p.rooms
+	p.rooms = map[retake.NamespaceID]*room{}
+	p.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, r := range rooms {
+		wg.Go(func() { p.shut(r) })
+	}
+	wg.Wait()
+	return nil
+}
+
+// Held lists the namespaces that this server has open.
+func (p *Pool) Held() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.rooms)
+}
+
+// claim takes the namespace for this server, or answers who has it. A holder that is
+// just leaving is waited for.
+func (p *Pool) claim(ctx context.Context, ns retake.NamespaceID) (func(), error) {
+	try, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+	defer cancel()
+	free, err := p.locks.Lock(try, string(ns), true)
+	if errors.Is(err, fsx.ErrLocked) {
+		who, rerr := os.ReadFile(p.holderFile(ns))
+		if rerr != nil || len(who) == 0 {
+			return nil, &retake.Error{Kind: retake.Busy, What: "the namespace is being opened by another server", Safe: unchanged, Hint: "try again"}
+		}
+		return nil, &ElsewhereError{Address: strings.TrimSpace(string(who))}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(p.holderFile(ns), []byte(p.o.Address+"\n"), 0o600); err != nil {
+		free()
+		return nil, fmt.Errorf("say who has the namespace: %w", err)
+	}
+	return free, nil
+}
+
+func (p *Pool) holderFile(ns retake.NamespaceID) string {
+	return filepath.Join(p.o.Data, "held", string(ns)+".at")
+}

@@ -1,0 +1,287 @@
+package tenant
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/service"
+)
+
+// walled is a service that keeps inside the directories of its namespace: a path from
+// outside is looked at before anybody else sees it.
+type walled struct {
+	*service.Service
+	fsys  fsx.FS
+	place Place
+	space func() retake.Namespace
+	clock clock.Clock
+
+	sizeMu sync.Mutex
+	size   int64        // guarded by sizeMu; of the store when it was measured
+	sizeAt time.Time    // guarded by sizeMu
+	grown  atomic.Int64 // since
+}
+
+var _ retake.Service = (*walled)(nil)
+
+// inside answers the real path of a directory that is the namespace's. What lies
+// elsewhere is not told from what is not there.
+func (w *walled) inside(dir string) (string, error) {
+	real, err := filepath.EvalSymlinks(dir)
+	if err == nil {
+		for _, root := range append([]string{w.place.Files}, w.space().Roots...) {
+			root, err := filepath.EvalSymlinks(root)
+			if err == nil && under(real, root) {
+				return real, nil
+			}
+		}
+	}
+	return "", &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("%s is no directory of this namespace", dir), Safe: unchanged,
+		Hint: "leave dir out: the server makes one by name"}
+}
+
+func under(path, root string) bool {
+	return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, "/")+"/")
+}
+
+var workspaceForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+
+// hosted makes a directory for a workspace of that name, below the namespace's own files.
+func (w *walled) hosted(name string) (string, error) {
+	if !workspaceForm.MatchString(name) {
+		return "", &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is no name of a workspace", name), Safe: unchanged,
+			Hint: "letters, digits, dots, dashes and underscores, at most 100, a letter or digit first"}
+	}
+	files, err := w.fsys.OpenRoot(w.place.Files)
+	if err != nil {
+		return "", fmt.Errorf("open the files of a namespace: %w", err)
+	}
+	defer files.Close() //nolint:errcheck // a directory handle
+	if err := files.Mkdir(name, 0o700); errors.Is(err, fs.ErrExist) {
+		return "", &retake.Error{Kind: retake.Exists, What: fmt.Sprintf("there is a workspace %s already", name), Safe: unchanged}
+	} else if err != nil {
+		return "", fmt.Errorf("make the directory of a workspace: %w", err)
+	}
+	return filepath.Join(w.place.Files, name), nil
+}
+
+// unhost takes a directory away again that nothing came into.
+func (w *walled) unhost(dir string) error {
+	files, err := w.fsys.OpenRoot(filepath.Dir(dir))
+	if err != nil {
+		return err
+	}
+	defer files.Close() //nolint:errcheck // a directory handle
+	return files.Remove(filepath.Base(dir))
+}
+
+// room refuses one workspace more than the limit.
+func (w *walled) room(ctx context.Context) error {
+	most := w.space().Limits.Workspaces
+	if most <= 0 {
+		return nil
+	}
+	all, err := w.Service.Workspaces(ctx)
+	if err != nil {
+		return err
+	}
+	var live int64
+	for i := range all {
+		if all[i].Ended == nil {
+			live++
+		}
+	}
+	if live < most {
+		return nil
+	}
+	return &retake.Error{Kind: retake.Limit, What: fmt.Sprintf("the namespace has %d workspaces, its limit", live), Safe: unchanged, Hint: "end one, or ask for a higher limit"}
+}
+
+func (w *walled) Init(ctx context.Context, req retake.InitRequest) (retake.SaveResult, error) {
+	if err := w.room(ctx); err != nil {
+		return retake.SaveResult{}, err
+	}
+	made := req.Dir == ""
+	var err error
+	if made {
+		req.Dir, err = w.hosted(req.Name)
+	} else {
+		req.Dir, err = w.inside(req.Dir)
+	}
+	if err != nil {
+		return retake.SaveResult{}, err
+	}
+	req.Env = nil // nothing of a workspace is run here
+	res, err := w.Service.Init(ctx, req)
+	if err != nil && made {
+		err = errors.Join(err, w.unhost(req.Dir))
+	}
+	return res, err
+}
+
+// Save pins for those who may decide what stays, and refuses one moment more when the
+// namespace has used up its room.
+func (w *walled) Save(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, error) {
+	if req.Pin != "" {
+		if err := w.mayPin(ctx, req.Pin); err != nil {
+			return retake.SaveResult{}, err
+		}
+	}
+	if err := w.full(ctx); err != nil {
+		return retake.SaveResult{}, err
+	}
+	res, err := w.Service.Save(ctx, req)
+	if err == nil {
+		w.grown.Add(res.Checkpoint.NewBytes)
+	}
+	return res, err
+}
+
+func (w *walled) Pin(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
+	if err := w.mayPin(ctx, name); err != nil {
+		return retake.Pin{}, err
+	}
+	return w.Service.Pin(ctx, ws, ref, name)
+}
+
+func (w *walled) mayPin(ctx context.Context, name string) error {
+	if a, ok := retake.ActorOf(ctx); ok && !a.Kind.Has(retake.PowerDecide) {
+		return &retake.Error{Kind: retake.Denied, What: "a key of kind " + string(a.Kind) + " may not pin", Safe: unchanged, Hint: "it takes a key of kind operator"}
+	}
+	if strings.HasPrefix(name, retake.HoldPrefix) {
+		return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("%s is the name of a hold", name), Safe: unchanged, Hint: "hold it: POST /v1/workspaces/{ws}/holds"}
+	}
+	return nil
+}
+
+// sizeAge is how long a measured size is good for; what was saved since is added to it.
+const sizeAge = time.Minute
+
+// full refuses when the store has reached its limit. What is there stays.
+func (w *walled) full(ctx context.Context) error {
+	most := w.space().Limits.Store
+	if most <= 0 {
+		return nil
+	}
+	w.sizeMu.Lock()
+	defer w.sizeMu.Unlock()
+	if now := w.clock.Now(); now.Sub(w.sizeAt) > sizeAge {
+		st, err := w.Service.Space(ctx)
+		if err == nil { // else the last one serves: not to know is no reason to refuse
+			w.size = st.Bytes
+			w.grown.Store(0)
+		}
+		w.sizeAt = now
+	}
+	if w.size+w.grown.Load() < most {
+		return nil
+	}
+	return &retake.Error{Kind: retake.Limit, What: fmt.Sprintf("not saved: the history takes %d MB, the limit of the namespace", most/1e6), Safe: unchanged,
+		Hint: "keep moments for a shorter time, ask for deletions, or ask for a higher limit"}
+}
+
+func (w *walled) Estimate(ctx context.Context, dir string) (retake.Estimate, error) {
+	real, err := w.inside(dir)
+	if err != nil {
+		return retake.Estimate{}, err
+	}
+	return w.Service.Estimate(ctx, real)
+}
+
+func (w *walled) Locate(ctx context.Context, dir string) (retake.Workspace, error) {
+	real, err := w.inside(dir)
+	if err != nil {
+		return retake.Workspace{}, err
+	}
+	return w.Service.Locate(ctx, real)
+}
+
+func (w *walled) Fork(ctx context.Context, req retake.ForkRequest) (retake.ForkResult, error) {
+	if err := w.room(ctx); err != nil {
+		return retake.ForkResult{}, err
+	}
+	if a, ok := retake.ActorOf(ctx); ok && a.Kind == retake.KeyAgent && req.Dir != "" {
+		return retake.ForkResult{}, &retake.Error{Kind: retake.Denied, What: "a fork of an agent goes where the server puts it", Safe: unchanged, Hint: "give it a name, and no dir"}
+	}
+	made := req.Dir == ""
+	var err error
+	if made {
+		req.Dir, err = w.hosted(req.Name)
+	} else {
+		var parent string
+		parent, err = w.inside(filepath.Dir(req.Dir))
+		req.Dir = filepath.Join(parent, filepath.Base(req.Dir))
+	}
+	if err != nil {
+		return retake.ForkResult{}, err
+	}
+	res, err := w.Service.Fork(ctx, req)
+	if err != nil && made {
+		_ = w.unhost(req.Dir) // not empty: somebody else's by now
+	}
+	return res, err
+}
+
+// Observe hears signals about directories of the namespace. Conversations lie with the
+// agent, on another machine: what is said of their place here is not followed.
+func (w *walled) Observe(ctx context.Context, s retake.Signal) (retake.Reaction, error) {
+	real, err := w.inside(s.Dir)
+	if err != nil {
+		return retake.Reaction{}, err
+	}
+	s.Dir = real
+	s.Transcript = ""
+	return w.Service.Observe(ctx, s)
+}
+
+// Resume writes into the home of an agent, which is not here.
+func (w *walled) Resume(context.Context, retake.ResumeRequest) (retake.Resumption, error) {
+	return retake.Resumption{}, &retake.Error{Kind: retake.Denied, What: "a conversation goes on where its agent is", Safe: unchanged,
+		Hint: "read it here, and resume it there"}
+}
+
+// Unpin leaves holds alone: they end by Release.
+func (w *walled) Unpin(ctx context.Context, ws retake.WorkspaceID, name string) error {
+	if strings.HasPrefix(name, retake.HoldPrefix) {
+		return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("%s is a hold", name), Safe: unchanged, Hint: "end the hold: DELETE /v1/workspaces/{ws}/holds/{name}"}
+	}
+	return w.Service.Unpin(ctx, ws, name)
+}
+
+// Forget is the end of a deletion whose grace is over, and nobody else's.
+func (w *walled) Forget(ctx context.Context, ws retake.WorkspaceID, refs []string) ([]retake.Tombstone, error) {
+	if a, ok := retake.ActorOf(ctx); ok && a.Kind != retake.KeyMaintainer {
+		return nil, &retake.Error{Kind: retake.Denied, What: "nothing is deleted at once here", Safe: unchanged, Hint: "ask for it: POST /v1/deletions"}
+	}
+	return w.Service.Forget(ctx, ws, refs)
+}
+
+// Hosted makes an empty directory for a workspace of that name, and says how to take it
+// away again with all that was put there.
+func (t *Tenant) Hosted(name string) (string, func(), error) {
+	w := t.walls
+	dir, err := w.hosted(name)
+	return dir, func() { _ = os.RemoveAll(dir) }, err // what is left is never looked at
+}
+
+// Hold pins a checkpoint under the name of a hold.
+func (t *Tenant) Hold(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
+	return t.walls.Service.Pin(ctx, ws, ref, name)
+}
+
+// Release takes off a pin that is a hold.
+func (t *Tenant) Release(ctx context.Context, ws retake.WorkspaceID, name string) error {
+	return t.walls.Service.Unpin(ctx, ws, name)
+}

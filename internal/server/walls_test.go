@@ -1,0 +1,150 @@
+package server_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/server"
+)
+
+func after(ms int) <-chan time.Time { return time.After(time.Duration(ms) * time.Millisecond) }
+
+// No path that a tenant names leads out of the directories of its namespace.
+func TestPathsStayInside(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "", nil)
+	outside := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(outside, "secret"), []byte("s"), 0o600))
+	files := filepath.Join(b.data, "ns", "main", "files")
+	must(t, os.Symlink(outside, filepath.Join(files, "out")))
+	operator := b.as(retake.KeyOperator)
+	for _, dir := range []string{outside, filepath.Join(files, "out"), files + "/../../..", filepath.Join(b.data, "ns", "main", "own"), "/", "/etc"} {
+		if _, err := operator.Init(t.Context(), retake.InitRequest{Dir: dir, Name: "x"}); !retake.IsKind(err, retake.NotFound) {
+			t.Errorf("protect %s: %v", dir, err)
+		}
+		if _, err := operator.Estimate(t.Context(), dir); !retake.IsKind(err, retake.NotFound) {
+			t.Errorf("estimate %s: %v", dir, err)
+		}
+		if _, err := operator.Locate(t.Context(), dir); !retake.IsKind(err, retake.NotFound) {
+			t.Errorf("locate %s: %v", dir, err)
+		}
+		if _, err := operator.Fork(t.Context(), retake.ForkRequest{Workspace: b.begun.Namespace.Default, Ref: "latest", Dir: filepath.Join(dir, "fork")}); !retake.IsKind(err, retake.NotFound) {
+			t.Errorf("fork to %s: %v", dir, err)
+		}
+	}
+	for _, name := range []string{"../x", "a/b", "", ".", "..", ".hidden"} {
+		if _, err := operator.Init(t.Context(), retake.InitRequest{Name: name}); !retake.IsKind(err, retake.Invalid) {
+			t.Errorf("a workspace called %q: %v", name, err)
+		}
+	}
+	_, err := b.srv.SetRoots(t.Context(), server.FirstNamespace, []string{outside})
+	must(t, err)
+	b.stop()
+	b.start("", nil)
+	_, err = b.as(retake.KeyOperator).Init(t.Context(), retake.InitRequest{Dir: outside, Name: "granted"})
+	must(t, err)
+}
+
+// Nothing is forgotten at once, whoever asks.
+func TestNothingIsDeletedAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "", nil)
+	b.file("a", "1")
+	cp := b.save("one")
+	b.file("a", "2")
+	b.save("two")
+	ws := b.begun.Namespace.Default
+	for _, kind := range retake.KeyKinds {
+		if _, err := b.as(kind).Forget(t.Context(), ws, []string{string(cp.ID)}); !retake.IsKind(err, retake.Denied) {
+			t.Errorf("forget with a key of kind %s: %v", kind, err)
+		}
+	}
+	admin := b.as(retake.KeyAdmin)
+	d, err := admin.RequestDeletion(t.Context(), retake.DeletionRequest{Workspace: ws, Refs: []string{string(cp.ID)}, Why: "asked for"})
+	must(t, err)
+	if d.State != retake.DeletionWaiting || d.Due.Sub(d.Asked) < 6*24*time.Hour {
+		t.Errorf("the request: %+v", d)
+	}
+	if _, err := b.as(retake.KeyReader).Find(t.Context(), ws, string(cp.ID)); err != nil {
+		t.Errorf("while the request waits: %v", err)
+	}
+	d, err = admin.CancelDeletion(t.Context(), d.ID)
+	must(t, err)
+	if d.State != retake.DeletionCanceled {
+		t.Errorf("taken back: %+v", d)
+	}
+}
+
+// A hold is no pin that anybody can take off.
+func TestHold(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "", nil)
+	cp := b.save("evidence")
+	ws := b.begun.Namespace.Default
+	operator := b.as(retake.KeyOperator)
+	p, err := operator.Hold(t.Context(), ws, string(cp.ID), "case-7")
+	must(t, err)
+	if err := operator.Unpin(t.Context(), ws, p.Name); !retake.IsKind(err, retake.Denied) {
+		t.Errorf("unpin a hold: %v", err)
+	}
+	must(t, operator.Release(t.Context(), ws, "case-7"))
+}
+
+// Two servers of one directory are one: the second hands over what the first has, and
+// takes it when the first leaves.
+func TestHandOver(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "", nil)
+	b.file("a", "1")
+	b.save("by the first")
+	firstStop := b.stop
+	b.start("", nil)
+	b.file("a", "2")
+	if cp := b.save("through the second"); cp.Number != 3 {
+		t.Errorf("number %d", cp.Number)
+	}
+	firstStop()
+	b.file("a", "3")
+	if cp := b.save("by the second"); cp.Number != 4 {
+		t.Errorf("number %d", cp.Number)
+	}
+	proof, err := b.as(retake.KeyAdmin).CheckAudit(t.Context())
+	must(t, err)
+	if proof.Broken != 0 || proof.Entries < 4 {
+		t.Errorf("the audit log: %+v", proof)
+	}
+}
+
+// More namespaces than may be open at once are all served.
+func TestManyNamespaces(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "", func(o *server.Options) { o.Most = 1 })
+	names := []retake.NamespaceID{"one", "two", "three"}
+	keys := map[retake.NamespaceID]server.Beginning{}
+	for _, ns := range names {
+		begun, err := b.srv.AddNamespace(t.Context(), retake.Namespace{ID: ns, Limits: retake.DefaultLimits()}, "")
+		must(t, err)
+		keys[ns] = begun
+	}
+	for range 2 {
+		for _, ns := range names {
+			begun := keys[ns]
+			_, err := b.with(begun.Keys[0].Secret).Save(t.Context(), retake.SaveRequest{Workspace: begun.Namespace.Default, Trigger: retake.TriggerManual, Intent: string(ns)})
+			must(t, err)
+		}
+	}
+	for _, ns := range names { // and none sees another's
+		begun := keys[ns]
+		u, err := b.with(begun.Keys[1].Secret).Usage(t.Context())
+		must(t, err)
+		if u.Namespace != ns || u.Checkpoints != 3 {
+			t.Errorf("%s: %+v", ns, u)
+		}
+		if _, err := b.with(begun.Keys[1].Secret).Log(t.Context(), retake.LogQuery{Workspace: b.begun.Namespace.Default}); !retake.IsKind(err, retake.NotFound) {
+			t.Errorf("%s reads another namespace: %v", ns, err)
+		}
+	}
+}

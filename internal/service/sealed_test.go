@@ -1,0 +1,282 @@
+package service_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/catalog/sqlite"
+	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/store/memstore"
+)
+
+// counted is a store that counts what is read of trees and lines.
+type counted struct {
+	store.Store
+	dirs, leaves atomic.Int64
+}
+
+func (c *counted) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error) {
+	c.dirs.Add(1)
+	return c.Store.Dir(ctx, id)
+}
+
+func (c *counted) Leaf(ctx context.Context, ws retake.WorkspaceID, n int64) (store.Leaf, error) {
+	c.leaves.Add(1)
+	return c.Store.Leaf(ctx, ws, n)
+}
+
+// shop is a workspace whose moments are told by a service that lives on.
+type shop struct {
+	*testing.T
+	s    *service.Service
+	st   *counted
+	home string
+	root string
+	ws   retake.WorkspaceID
+}
+
+func newShop(t *testing.T) *shop {
+	t.Helper()
+	k := &shop{T: t, st: &counted{Store: memstore.New()}, home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop")}
+	for _, dir := range []string{"index", "returns", "sessions"} {
+		k.must(os.MkdirAll(filepath.Join(k.home, dir), 0o700))
+	}
+	k.s = k.open(true)
+	return k
+}
+
+func (k *shop) open(sole bool) *service.Service {
+	k.Helper()
+	cat, err := sqlite.Open(k.Context(), filepath.Join(k.home, "catalog.db"), "local", sqlite.Options{})
+	k.must(err)
+	s := service.New(service.Parts{
+		Catalog: cat, OpenStore: func(context.Context, bool) (store.Store, error) { return unclosed{k.st}, nil },
+		FS: fsx.OS(), Indexes: filepath.Join(k.home, "index"), Data: k.home, Returns: filepath.Join(k.home, "returns"), Sessions: filepath.Join(k.home, "sessions"),
+		Locks: fsx.NewMemoryLocks(), Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute, Sole: sole,
+		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+		Floor:  func(int64) int64 { return 0 },
+	})
+	k.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// unclosed outlives the services that are opened on it.
+type unclosed struct{ store.Store }
+
+func (unclosed) Close() error { return nil }
+
+func (k *shop) must(err error) {
+	k.Helper()
+	if err != nil {
+		k.Fatal(err)
+	}
+}
+
+func (k *shop) at(path string) string { return filepath.Join(k.root, filepath.FromSlash(path)) }
+
+func (k *shop) write(path, text string) {
+	k.Helper()
+	k.must(os.MkdirAll(filepath.Dir(k.at(path)), 0o755))
+	k.must(os.WriteFile(k.at(path), []byte(text), 0o644))
+}
+
+func (k *shop) init() {
+	k.Helper()
+	res, err := k.s.Init(k.Context(), retake.InitRequest{Dir: k.root})
+	k.must(err)
+	k.ws = res.Workspace.ID
+	k.gist(res.Checkpoint.ID)
+}
+
+func (k *shop) save() retake.CheckpointID {
+	k.Helper()
+	res, err := k.s.Save(k.Context(), retake.SaveRequest{Workspace: k.ws})
+	k.must(err)
+	return res.Checkpoint.ID
+}
+
+// gist waits until a moment is told.
+func (k *shop) gist(id retake.CheckpointID) retake.Gist {
+	k.Helper()
+	again := time.NewTicker(time.Millisecond)
+	defer again.Stop()
+	for end := time.After(30 * time.Second); ; {
+		tl, err := k.s.Log(k.Context(), retake.LogQuery{Workspace: k.ws, Limit: 1})
+		k.must(err)
+		if g := tl.Findings[id].Gist; g != nil && g.V > 0 {
+			return *g
+		}
+		select {
+		case <-end:
+			k.Fatal("it is never told")
+		case <-again.C:
+		}
+	}
+}
+
+const (
+	oneSHA   = "1111111111111111111111111111111111111111"
+	twoSHA   = "2222222222222222222222222222222222222222"
+	threeSHA = "3333333333333333333333333333333333333333"
+)
+
+// history are steps whose stories differ in all that a capture hands over.
+func (k *shop) history() []func() {
+	many := func(n int) {
+		for i := range n {
+			k.write(fmt.Sprintf("many/%d.txt", i), "x\n")
+		}
+	}
+	return []func(){
+		func() { k.write("src/auth.go", "one\n2\nthree\n") },
+		func() { k.must(os.Rename(k.at("src/old.go"), k.at("src/new.go"))) },
+		func() { k.must(os.RemoveAll(k.at("docs"))); k.write("docs", "a file now\n") },
+		func() { k.must(os.Remove(k.at("docs"))); k.write("docs/deep/er.md", "again\n") },
+		func() { k.must(os.Chmod(k.at("src"), 0o700)); k.must(os.Chmod(k.at("src/auth.go"), 0o600)) },
+		func() { k.must(os.Chmod(k.root, 0o700)) },
+		func() { k.must(os.Chtimes(k.at("src/auth.go"), time.Time{}, time.Unix(1_700_000_000, 0))) },
+		func() { k.write(".git/HEAD", "ref: refs/heads/main\n"); k.write(".git/refs/heads/main", oneSHA+"\n") },
+		func() { k.write("src/auth.go", "one\n"); k.write(".git/index", "of git\n") },
+		func() { k.write(".git/refs/heads/main", twoSHA+"\n") },
+		func() {
+			k.write(".git/packed-refs", threeSHA+" refs/heads/main\n")
+			k.must(os.Remove(k.at(".git/refs/heads/main")))
+		},
+		func() { k.write(".git/packed-refs", oneSHA+" refs/heads/main\n") },
+		func() { many(300) },
+		func() { many(0); k.must(os.RemoveAll(k.at("many"))) },
+		func() { many(2500) },
+		func() { k.write("many/7.txt", "seven\n") },
+		func() { k.must(os.RemoveAll(k.at(".git"))) },
+	}
+}
+
+// TestAStoryFromTheCaptureIsThatOfTheTrees: whoever tells it, the story is the same.
+func TestAStoryFromTheCaptureIsThatOfTheTrees(t *testing.T) {
+	t.Parallel()
+	k := newShop(t)
+	k.write("src/auth.go", "one\ntwo\nthree\n")
+	k.write("src/old.go", strings.Repeat("a line of its own\n", 20))
+	k.write("docs/a/b.md", "read me\n")
+	k.init()
+	var told []retake.Story
+	var gists []retake.Gist
+	heads := []string{}
+	for _, step := range k.history() {
+		step()
+		id := k.save()
+		g := k.gist(id)
+		gists = append(gists, g)
+		if len(heads) == 0 || heads[len(heads)-1] != g.Head {
+			heads = append(heads, g.Head)
+		}
+		st, err := k.s.Story(t.Context(), retake.DiffQuery{Workspace: k.ws, To: string(id)})
+		k.must(err)
+		told = append(told, st)
+	}
+	if d := cmp.Diff([]string{"", oneSHA, twoSHA, threeSHA, oneSHA, ""}, heads); d != "" {
+		t.Errorf("commits (-want +told):\n%s", d)
+	}
+	other := k.open(false) // knows nothing of the captures
+	for i, st := range told {
+		want, err := other.Story(t.Context(), retake.DiffQuery{Workspace: k.ws, To: fmt.Sprint(i + 2)})
+		k.must(err)
+		if d := cmp.Diff(want, st); d != "" {
+			t.Errorf("step %d (-trees +capture):\n%s", i, d)
+		}
+		if d := cmp.Diff(want.Gist, gists[i]); d != "" {
+			t.Errorf("gist of step %d (-trees +capture):\n%s", i, d)
+		}
+	}
+}
+
+// TestGoingBackIsToldFromWhereItCame: the parent of a restore is not what its capture
+// knows it by.
+func TestGoingBackIsToldFromWhereItCame(t *testing.T) {
+	t.Parallel()
+	k := newShop(t)
+	k.write("a.go", "one\n")
+	k.init()
+	k.write("a.go", "two\n")
+	k.write("b.go", "more\n")
+	k.gist(k.save())
+	k.write("a.go", "three\n") // the safety moment has it
+	req := retake.PlanRequest{Workspace: k.ws, Course: retake.CourseRestore, Ref: "1"}
+	plan, err := k.s.PlanRestore(t.Context(), req)
+	k.must(err)
+	apply := retake.ApplyRequest{PlanRequest: req, Digest: plan.Short()}
+	for _, o := range plan.Obstacles {
+		apply.Accept = append(apply.Accept, o.Class)
+	}
+	res, err := k.s.ApplyRestore(t.Context(), apply)
+	k.must(err)
+	g := k.gist(res.Checkpoint.ID)
+	want, err := k.open(false).Story(t.Context(), retake.DiffQuery{Workspace: k.ws, To: string(res.Checkpoint.ID)})
+	k.must(err)
+	if d := cmp.Diff(want.Gist, g); d != "" || g.Counts.Deleted != 1 || g.Counts.Edited != 1 {
+		t.Errorf("%+v (-trees +capture):\n%s", g.Counts, d)
+	}
+}
+
+// TestAStoryGoesByWhatIsLeft: when the moment before is forgotten, the one before that
+// takes its place, and the capture knows nothing of it.
+func TestAStoryGoesByWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	k := newShop(t)
+	k.write("a.go", "one\n")
+	k.init()
+	k.write("a.go", "two\n")
+	k.gist(k.save())
+	k.write("b.go", "more\n")
+	id := k.save()
+	if g := k.gist(id); g.Counts.Added != 1 || g.Counts.Edited != 0 {
+		t.Errorf("%+v", g.Counts)
+	}
+	_, err := k.s.Forget(t.Context(), k.ws, []string{"2"})
+	k.must(err)
+	st, err := k.s.Story(t.Context(), retake.DiffQuery{Workspace: k.ws, To: string(id)})
+	if err != nil || st.From.Number != 1 || st.Counts.Added != 1 || st.Counts.Edited != 1 {
+		t.Errorf("from %v: %+v, %v", st.From, st.Counts, err)
+	}
+}
+
+// TestAStoryOfACaptureReadsNoTree is why captures hand over what they know.
+func TestAStoryOfACaptureReadsNoTree(t *testing.T) {
+	t.Parallel()
+	k := newShop(t)
+	for i := range 50 {
+		k.write(fmt.Sprintf("src/d%d/a.go", i), "one\n")
+	}
+	k.init()
+	k.write("src/d1/a.go", "two\n")
+	k.gist(k.save()) // reads the root before it, which nobody knows
+	dirs, leaves := k.st.dirs.Load(), k.st.leaves.Load()
+	for i := range 5 {
+		k.write(fmt.Sprintf("src/d%d/a.go", i), fmt.Sprint("again ", i))
+		id := k.save()
+		if g := k.gist(id); g.Counts.Edited != 1 {
+			t.Errorf("%+v", g.Counts)
+		}
+		_, err := k.s.Diff(t.Context(), retake.DiffQuery{Workspace: k.ws, To: string(id)})
+		k.must(err)
+	}
+	perDiff := int64(2 * 3) // the way to the file, on both sides
+	if n := k.st.dirs.Load() - dirs; n != 5*perDiff {
+		t.Errorf("%d directories are listed; comparing trees lists %d", n, 5*perDiff)
+	}
+	if n := k.st.leaves.Load() - leaves; n != 5*2 {
+		t.Errorf("%d moments are read; comparing trees reads %d", n, 5*2)
+	}
+}

@@ -1,0 +1,54 @@
+package tree_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/tree"
+)
+
+// forest makes directories of names that sort before and after the slash: by their bytes,
+// paths of them come in another order than the directories that they lie in.
+func forest(t *rapid.T, depth int) *node {
+	below := map[string]*node{}
+	for _, name := range []string{"a", "a-", "a.b", "a\x01", "a0", "\xff"} {
+		switch rapid.IntRange(0, 2).Draw(t, "kind") {
+		case 1:
+			below[name] = file(name)
+		case 2:
+			if depth > 0 {
+				below[name] = forest(t, depth-1)
+			}
+		}
+	}
+	return dir(below)
+}
+
+// TestSortIsTheOrderOfCompare shuffles what Compare told.
+func TestSortIsTheOrderOfCompare(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		var s shelf
+		var want []retake.Change
+		err := tree.Compare(t.Context(), &s, nil, &s, s.put("", forest(rt, 2)), func(c retake.Change) error {
+			want = append(want, c)
+			return nil
+		})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		got := slices.Clone(want)
+		for i := range got {
+			k := rapid.IntRange(0, i).Draw(rt, "with")
+			got[i], got[k] = got[k], got[i]
+		}
+		tree.Sort(got)
+		if d := cmp.Diff(want, got); d != "" {
+			rt.Fatalf("(-compare +sort)\n%s", d)
+		}
+	})
+}

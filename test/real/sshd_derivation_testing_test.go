@@ -1,0 +1,5 @@
+//go:build ssh && !s3 && testing
+
+package real_test
+
+const derivation = "testing-only-insecure"
