@@ -19,6 +19,7 @@ type Service interface {
 	Observer
 	Keeper
 	Custodian
+	Backer
 	io.Closer
 }
 
@@ -165,6 +166,7 @@ type Status struct {
 	Good       *Checkpoint `json:"good,omitempty"`    // the newest good one
 	Drill      *Drill      `json:"drill,omitempty"`   // the last time that one was proven restorable
 	Answers    []Answer    `json:"answers,omitempty"` // about the newest
+	Backup     *Backup     `json:"backup,omitempty"`  // where moments also go
 }
 
 // Tracking is how changes are known: by a tracker, or by looking at every file.
