@@ -37,10 +37,13 @@ func (c *forkCmd) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	req := retake.ForkRequest{Workspace: ws.ID, Ref: args[0], Name: c.name}
-	if len(args) == 2 {
+	switch {
+	case len(args) == 2:
 		req.Dir = c.below(args[1])
-	} else {
+	case !c.far():
 		req.Dir = freeSibling(ws.Root)
+	case c.name == "": // a server makes the directory, by the name
+		req.Name = ws.Name + "-fork"
 	}
 	bar := c.progress("fork")
 	req.Progress = bar.tell()

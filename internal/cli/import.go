@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -89,7 +90,7 @@ func (c *importCmd) unpack(ctx context.Context, s retake.Service, in io.Reader, 
 // reworded names our command where consent names init.
 func (c *importCmd) reworded(err error, dangers []retake.Danger, args []string) error {
 	e := *retake.AsError(err)
-	if e.Kind != retake.Denied || err == error(errLeft) {
+	if e.Kind != retake.Denied || errors.Is(err, errLeft) {
 		return err
 	}
 	accept := slices.Clone(c.accept)

@@ -12,8 +12,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/backup"
 	"github.com/retake-dev/retake/internal/fsx"
 	"github.com/retake-dev/retake/internal/httpapi"
 	"github.com/retake-dev/retake/internal/ledger"
@@ -34,10 +36,15 @@ var queues = []string{ledger.QueueOutbox, ledger.QueueDelivery, ledger.QueueSche
 // assemble puts namespaces, jobs and front on the rows.
 func (s *Server) assemble(ctx context.Context) error {
 	s.socket = filepath.Join(s.o.Data, "run", strconv.Itoa(os.Getpid())+"-"+rand.Text()[:6]+".sock")
+	sender := webhook.NewSender(webhook.SenderOptions{Lenient: s.o.Lenient})
 	var err error
 	if s.pool, err = tenant.New(tenant.Options{
 		Data: s.o.Data, Address: s.socket, Ledger: s.ledger, Seal: s.seal, Clock: s.o.Clock, Log: s.o.Log, Most: s.o.Most,
 		Catalog: s.rows, Store: s.openStore, Readers: s.o.Readers, Floor: s.o.Floor, Boot: s.o.Boot, Grow: s.grow,
+		Backed: s.backedUp,
+		Backup: func(_ retake.NamespaceID, dir string, locks fsx.Locks) *backup.Worker {
+			return backup.New(backup.Options{Dir: dir, Path: s.o.Path, Seal: s.seal, Locks: locks, Clock: s.o.Clock, Address: sender.Address})
+		},
 	}); err != nil {
 		return err
 	}
@@ -49,7 +56,7 @@ func (s *Server) assemble(ctx context.Context) error {
 	}
 	s.courier = courier.New(courier.Options{
 		Ledger: s.ledger, Seal: s.seal, Clock: s.o.Clock, Log: s.o.Log,
-		Sender: webhook.NewSender(webhook.SenderOptions{Lenient: s.o.Lenient}),
+		Sender: sender,
 		Outbox: s.outbox, Address: s.address,
 	})
 	s.table = timetable.New(timetable.Options{
@@ -129,6 +136,21 @@ func (s *Server) openStore(ctx context.Context, ns retake.NamespaceID, at tenant
 // begins at the root of whatever address the asker knows.
 func (s *Server) address(_ retake.NamespaceID, ws retake.WorkspaceID, cp retake.CheckpointID) string {
 	return strings.TrimSuffix(s.o.Public, "/") + "/v1/workspaces/" + string(ws) + "/find?ref=" + string(cp)
+}
+
+// backedUp tells the world that a backup did not work.
+func (s *Server) backedUp(ns retake.NamespaceID, b retake.Backup, err error) {
+	if err == nil {
+		return
+	}
+	now := s.o.Clock.Now()
+	e, cerr := courier.Compose(retake.EventBackup, now, retake.EventData{Namespace: ns, Workspace: b.Workspace, Name: b.URL, Why: retake.AsError(err).What}, now.UTC().Format(time.RFC3339Nano))
+	if cerr == nil {
+		cerr = s.courier.Publish(s.carried, ns, e)
+	}
+	if cerr != nil {
+		s.o.Log.Error("tell of a backup that failed", "ns", ns, "err", cerr)
+	}
 }
 
 func elsewhere(err error) bool {

@@ -62,6 +62,7 @@ type Options struct {
 	Readers func(keyFile string) *xray.Pool
 	Floor   func(total int64) int64
 	Boot    string
+	Path    string // where git and ssh are looked for
 
 	Derivation string // see kopiastore.Options; for harnesses
 }

@@ -55,6 +55,16 @@ func (s *Sender) dial(ctx context.Context, network, address string) (net.Conn, e
 	return nil, first
 }
 
+// Address answers one address of a host that may be spoken to, for others who speak to
+// hosts that a tenant names.
+func (s *Sender) Address(ctx context.Context, host string) (string, error) {
+	all, err := s.addresses(ctx, host)
+	if err != nil {
+		return "", err
+	}
+	return all[0].String(), nil
+}
+
 // addresses answers those of a host that a message may go to, one at least. What is not
 // public is not told: the receiver's owner may not know the inside.
 func (s *Sender) addresses(ctx context.Context, host string) ([]netip.Addr, error) {

@@ -110,6 +110,10 @@ func (p *Pool) serve(ctx context.Context, ns retake.NamespaceID, r *room) (*serv
 		Within:    func(retake.WorkspaceID) time.Duration { return limits().Within },
 		Moment:    func() int64 { return limits().Moment },
 	}
+	if p.o.Backup != nil {
+		parts.Backup = p.o.Backup(ns, filepath.Join(own, "backup"), parts.Locks)
+		parts.Backed = func(b retake.Backup, err error) { p.o.Backed(ns, b, err) }
+	}
 	if p.o.Readers != nil {
 		parts.Readers = p.o.Readers(filepath.Join(own, "reader.key"))
 	}

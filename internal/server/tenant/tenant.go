@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/backup"
 	"github.com/retake-dev/retake/internal/catalog"
 	"github.com/retake-dev/retake/internal/clock"
 	"github.com/retake-dev/retake/internal/fsx"
@@ -47,7 +48,9 @@ type Options struct {
 	Readers func(keyFile string) *xray.Pool // nil: nothing is read for its meaning
 	Floor   func(total int64) int64
 	Boot    string
-	Grow    func(t *Tenant) // adds what stands on the service: office and handler
+	Backup  func(ns retake.NamespaceID, dir string, locks fsx.Locks) *backup.Worker
+	Backed  func(ns retake.NamespaceID, b retake.Backup, err error) // how a backup ended
+	Grow    func(t *Tenant)                                         // adds what stands on the service: office and handler
 }
 
 // Place is the directory of a namespace.
