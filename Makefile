@@ -48,3 +48,11 @@ story: ## scripted runs with a known truth, held against what is told of them
 
 pictures: ## the pictures of the documents, from a morning that is really played
 	go run ./test/pictures -o docs/pictures
+
+.PHONY: sdk
+PYTHON ?= python3
+
+sdk: ## the clients in three languages, asked the same of a real server
+	node --test sdk/typescript/
+	cd sdk/python && PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -q
+	go run ./test/sdk -python $(PYTHON)
