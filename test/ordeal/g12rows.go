@@ -1,0 +1,250 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+
+	"github.com/retake-dev/retake"
+	_ "github.com/retake-dev/retake/internal/catalog/sqlite" // the driver "sqlite"
+)
+
+// rowView looks at the rows of a server past the server.
+type rowView struct {
+	db       *sql.DB
+	conn     *sql.Conn
+	postgres bool
+	tables   map[string][]string // columns by table
+}
+
+// restless are columns that change by themselves: who has claimed what is due, and when
+// a key was last used.
+var restless = map[string][]string{"due": {"lease_us", "stamp"}, "api_key": {"used_us"}, "lease": {"until_us", "holder", "name"}}
+
+func viewRows(dir, dsn string) (*rowView, error) {
+	v := &rowView{postgres: dsn != "", tables: map[string][]string{}}
+	var err error
+	if v.postgres {
+		v.db, err = sql.Open("pgx", dsn)
+	} else {
+		v.db, err = sql.Open("sqlite", "file:"+filepath.Join(dir, "server.db")+"?_pragma=busy_timeout(10000)")
+	}
+	if err != nil {
+		return nil, err
+	}
+	ctx := context.Background()
+	if v.conn, err = v.db.Conn(ctx); err != nil {
+		return nil, errors.Join(err, v.db.Close())
+	}
+	return v, nil
+}
+
+func (v *rowView) close() error { return errors.Join(v.conn.Close(), v.db.Close()) }
+
+// learn reads the names of tables and columns.
+func (v *rowView) learn(ctx context.Context) error {
+	text := `SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' ORDER BY m.name, c.cid`
+	if v.postgres {
+		text = `SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position`
+	}
+	rows, err := v.conn.QueryContext(ctx, text)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // Err has what matters
+	clear(v.tables)
+	for rows.Next() {
+		var table, column string
+		if err := rows.Scan(&table, &column); err != nil {
+			return err
+		}
+		v.tables[table] = append(v.tables[table], column)
+	}
+	return rows.Err()
+}
+
+// stamp changes when anything was written; it may change without that.
+func (v *rowView) stamp() string {
+	text := `PRAGMA data_version`
+	if v.postgres {
+		text = `SELECT pg_current_wal_insert_lsn()::text`
+	}
+	var s string
+	if err := v.conn.QueryRowContext(context.Background(), text).Scan(&s); err != nil {
+		return err.Error()
+	}
+	return s
+}
+
+// dump reads all rows of a namespace, and those of nobody.
+func (v *rowView) dump(ns retake.NamespaceID) (map[string][]string, error) {
+	out := map[string][]string{}
+	if v.postgres { // the owner too sees what he has entered alone
+		if _, err := v.conn.ExecContext(context.Background(), `SELECT set_config('retake.ns', $1, false)`, string(ns)); err != nil {
+			return nil, err
+		}
+	}
+	for table, columns := range v.tables {
+		columns = slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return slices.Contains(restless[table], c) })
+		if len(columns) == 0 {
+			continue
+		}
+		text := `SELECT "` + strings.Join(columns, `", "`) + `" FROM "` + table + `"`
+		if slices.Contains(columns, "ns") {
+			text += ` WHERE ns = '` + string(ns) + `'`
+		}
+		all, err := v.list(text, len(columns))
+		if err != nil {
+			return nil, fmt.Errorf("read table %s: %w", table, err)
+		}
+		out[table] = all
+	}
+	return out, nil
+}
+
+// list reads rows as text, sorted.
+func (v *rowView) list(text string, columns int) ([]string, error) {
+	rows, err := v.conn.QueryContext(context.Background(), text)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // Err has what matters
+	var all []string
+	for rows.Next() {
+		values, into := make([]any, columns), make([]any, columns)
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		var b strings.Builder
+		for _, x := range values {
+			if raw, ok := x.([]byte); ok {
+				x = string(raw)
+			}
+			fmt.Fprintf(&b, "%v | ", x)
+		}
+		all = append(all, b.String())
+	}
+	slices.Sort(all)
+	return all, rows.Err()
+}
+
+// count answers a number.
+func (v *rowView) count(text string, args ...any) int64 {
+	var n int64
+	if err := v.conn.QueryRowContext(context.Background(), text, args...).Scan(&n); err != nil {
+		return -1
+	}
+	return n
+}
+
+// settled waits until nothing is due that a write left behind.
+func (h *hall) settled() bool {
+	return await(func() bool {
+		return h.rows.count(fmt.Sprintf(`SELECT COUNT(*) FROM due WHERE queue IN ('outbox', 'delivery') AND at_us <= %d`, time.Now().UnixMicro())) == 0
+	})
+}
+
+// state is all that a namespace has.
+type state struct {
+	rows  map[string][]string
+	files map[string]string
+}
+
+func (h *hall) state(ns retake.NamespaceID) (state, error) {
+	rows, err := h.rows.dump(ns)
+	if err != nil {
+		return state{}, err
+	}
+	files, err := h.listing(ns)
+	return state{rows, files}, err
+}
+
+// fleeting are directories of what is under way: who holds a lock, how far a session of an
+// agent is.
+var fleeting = []string{"locks", "sessions", "signals"}
+
+// listing is every file of a namespace that stays.
+func (h *hall) listing(ns retake.NamespaceID) (map[string]string, error) {
+	out, root := map[string]string{}, filepath.Join(h.dir, "ns", string(ns))
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if filepath.Dir(path) == filepath.Join(root, "own") && slices.Contains(fleeting, filepath.Base(path)) {
+			return fs.SkipDir
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil && !info.IsDir() {
+			out[strings.TrimPrefix(path, root)] = fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano())
+		} else if err == nil {
+			out[strings.TrimPrefix(path, root)] = fmt.Sprint(info.Mode())
+		}
+		return err
+	})
+	return out, err
+}
+
+// unlike tells what differs between two states, in a few words.
+func (s state) unlike(t state) []string {
+	var out []string
+	for table, was := range s.rows {
+		is := t.rows[table]
+		if slices.Equal(was, is) {
+			continue
+		}
+		gone, come := apart(was, is)
+		out = append(out, fmt.Sprintf("table %s: gone %.300q, come %.300q", table, gone, come))
+	}
+	for name, was := range s.files {
+		if is, ok := t.files[name]; !ok || is != was {
+			out = append(out, fmt.Sprintf("file %s: %q, was %q", name, is, was))
+		}
+	}
+	for name := range t.files {
+		if _, ok := s.files[name]; !ok {
+			out = append(out, "file "+name+" came")
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// apart answers what only one of two sorted lists has.
+func apart(a, b []string) (onlyA, onlyB []string) {
+	for _, x := range a {
+		if _, ok := slices.BinarySearch(b, x); !ok {
+			onlyA = append(onlyA, x)
+		}
+	}
+	for _, x := range b {
+		if _, ok := slices.BinarySearch(a, x); !ok {
+			onlyB = append(onlyB, x)
+		}
+	}
+	return onlyA, onlyB
+}
+
+// plantFile writes a file of a workspace as its user would.
+func plantFile(path, text string) error {
+	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644))
+}

@@ -1,0 +1,328 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/webhook"
+	"github.com/retake-dev/retake/test/parts"
+)
+
+// killing is a server that is killed while moments are saved, and who is told of them.
+type killing struct {
+	g      *guest
+	dir    string
+	dsn    string
+	secret string
+	sink   *receiver
+	srv    *parts.Server
+	url    string
+
+	mu    sync.Mutex
+	acked []retake.CheckpointID // guarded by mu
+	first map[string]bool       // messages whose first try failed; guarded by mu
+	codes map[int]int           // answers to saves; guarded by mu
+
+	refusal string      // the last one; guarded by mu
+	deaf    atomic.Bool // the receiver takes nothing
+}
+
+// killedCouriers: every moment that was acknowledged is told at least once, by a message
+// whose signature is good, whenever the server is killed.
+func killedCouriers(r *run, dsn string) verdict {
+	v := verdict{
+		Guarantee: "G19", What: "SIGKILL of a server: what was acknowledged is told, signed", Detail: map[string]any{},
+		Control: "messages taken from the rows, and another secret: both are seen",
+	}
+	exe, err := program(r)
+	start := time.Now()
+	var k *killing
+	if err == nil {
+		k, err = newKilling(r, exe, dsn)
+	}
+	if err != nil {
+		v.fail("%v", err)
+		return v
+	}
+	n := r.figure(20, 200)
+	v.Tried = int64(n)
+	if err := k.ordeal(r, n); err != nil {
+		v.fail("%v", err)
+	}
+	for _, what := range k.wrong(k.secret) {
+		v.fail("%s", what)
+	}
+	k.mu.Lock()
+	v.Detail["acknowledged"], v.Detail["messages"], v.Detail["kills"] = len(k.acked), len(k.sink.all()), n
+	v.Detail["answers to saves"], v.Detail["last refusal"] = k.codes, k.refusal
+	k.mu.Unlock()
+	v.Caught, err = k.controls()
+	if err = errors.Join(err, k.srv.Close(), k.sink.close()); err != nil {
+		v.fail("control: %v", err)
+	}
+	v.Seconds = time.Since(start).Seconds()
+	return v
+}
+
+// ordeal kills n times, and waits until all is told.
+func (k *killing) ordeal(r *run, n int) error {
+	if err := k.kills(r, n); err != nil {
+		return err
+	}
+	if r.tier != "c" {
+		if err := k.pass(); err != nil { // in the other tier the leases of the dead end by themselves
+			return err
+		}
+	}
+	if !k.wait(3 * time.Minute) {
+		return errors.New("not all that was acknowledged is told")
+	}
+	return nil
+}
+
+func newKilling(r *run, exe, dsn string) (*killing, error) {
+	k := &killing{dsn: dsn, first: map[string]bool{}, codes: map[int]int{}}
+	h, g, err := oneGuest(r, hallOptions{postgres: dsn}) // it makes a store with a cheap key
+	if err != nil {
+		return nil, err
+	}
+	k.g, k.dir = g, h.dir
+	if k.sink, err = newReceiver(k.receive); err != nil {
+		return nil, err
+	}
+	a, err := h.must(g.keys[retake.KeyAdmin], http.MethodPost, "/v1/webhooks", `{"url":"`+k.sink.url+`","types":["checkpoint.created"]}`)
+	if err != nil {
+		return nil, err
+	}
+	k.secret = a.pick("secret")
+	if err := h.close(); err != nil {
+		return nil, err
+	}
+	k.srv, err = parts.StartServer(parts.Serving{
+		Program: exe, Dir: r.scratch("serve"), Data: k.dir, Postgres: dsn, Flags: []string{"--lenient-webhooks"},
+	}, "server")
+	if err == nil {
+		k.url = "http://" + k.srv.Address
+	}
+	return k, err
+}
+
+// receive takes messages; the first try of one in thirty fails.
+func (k *killing) receive(r *http.Request) int {
+	id := r.Header.Get(webhook.HeaderID)
+	k.mu.Lock()
+	fails := len(id) > 0 && id[len(id)-1] == '7' && !k.first[id]
+	k.first[id] = true
+	k.mu.Unlock()
+	if fails || k.deaf.Load() {
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusNoContent
+}
+
+// kills lets two agents save, and kills the server at random moments.
+func (k *killing) kills(r *run, n int) error {
+	rnd := rand.New(rand.NewPCG(uint64(r.seed), 19))
+	ctx, stop := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	for i := range 2 {
+		wg.Go(func() { k.saves(ctx, i) })
+	}
+	defer wg.Wait()
+	defer stop()
+	for range n {
+		after := time.NewTimer(time.Duration(20+rnd.IntN(500)) * time.Millisecond)
+		<-after.C
+		k.srv.Kill()
+		if err := k.srv.Start(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// saves takes moments until ctx ends. One that was not acknowledged is asked for again,
+// under its own id.
+func (k *killing) saves(ctx context.Context, who int) {
+	for i := 0; ctx.Err() == nil; i++ {
+		_ = plantFile(filepath.Join(k.dir, "ns", "alpha", "files", "default", fmt.Sprintf("f%d.txt", who)), fmt.Sprint(who, i)) // a save more or less that finds nothing
+		id := retake.CheckpointID(retake.CheckpointPrefix + uuid.Must(uuid.NewV7()).String())
+		for ctx.Err() == nil && !k.save(id) {
+			pause := time.NewTimer(20 * time.Millisecond)
+			<-pause.C
+		}
+	}
+}
+
+func (k *killing) save(id retake.CheckpointID) bool {
+	a := askAt(k.url, asked{key: k.g.keys[retake.KeyAgent], method: http.MethodPost, path: "/v1/snapshots", wait: 20 * time.Second,
+		body: []byte(`{"label":"by hand","snapshot_id":"` + string(id) + `"}`)})
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.codes[a.status]++
+	if !a.good() {
+		if a.status > 0 {
+			k.refusal = a.pick("detail")
+		}
+		return false
+	}
+	k.acked = append(k.acked, id)
+	return true
+}
+
+// rows looks at the database while the server is down.
+func (k *killing) rows(texts ...string) error {
+	k.srv.Kill()
+	v, err := viewRows(k.dir, k.dsn)
+	if err != nil {
+		return err
+	}
+	if k.dsn != "" {
+		_, err = v.conn.ExecContext(context.Background(), `SELECT set_config('retake.ns', 'alpha', false)`)
+	}
+	for _, text := range texts {
+		if err == nil {
+			_, err = v.conn.ExecContext(context.Background(), text)
+		}
+	}
+	if err = errors.Join(err, v.close()); err != nil {
+		return err
+	}
+	return k.srv.Start()
+}
+
+// pass lets the minute go by for which the claims of a dead server hold.
+func (k *killing) pass() error { return k.rows(`UPDATE due SET lease_us = 0`) }
+
+// arrived are the moments that were told, by messages with a good signature.
+func (k *killing) arrived() map[retake.CheckpointID]int {
+	out := map[retake.CheckpointID]int{}
+	for _, m := range k.sink.all() {
+		var b struct {
+			Data retake.EventData `json:"data"`
+		}
+		if m.status == http.StatusNoContent && json.Unmarshal(m.body, &b) == nil && webhook.Verify(k.secret, m.header, m.body, m.at) == nil {
+			out[b.Data.Checkpoint]++
+		}
+	}
+	return out
+}
+
+// lost are those that were acknowledged and not told.
+func (k *killing) lost() []retake.CheckpointID {
+	got := k.arrived()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var out []retake.CheckpointID
+	for _, id := range k.acked {
+		if got[id] == 0 {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+func (k *killing) wait(limit time.Duration) bool {
+	for end := time.Now().Add(limit); time.Now().Before(end); {
+		if len(k.lost()) == 0 {
+			return true
+		}
+		again := time.NewTimer(50 * time.Millisecond)
+		<-again.C
+	}
+	return len(k.lost()) == 0
+}
+
+// wrong tells what is not as it must be with what came, for who has this secret.
+func (k *killing) wrong(secret string) []string {
+	var out []string
+	for _, id := range k.lost() {
+		out = append(out, fmt.Sprintf("%s was acknowledged and is not told", id))
+	}
+	bodies := map[string][]byte{}
+	for _, m := range k.sink.all() {
+		if err := webhook.Verify(secret, m.header, m.body, m.at); err != nil {
+			out = append(out, fmt.Sprintf("message %s: %v", m.header.Get(webhook.HeaderID), err))
+		}
+		id := m.header.Get(webhook.HeaderID)
+		if was, ok := bodies[id]; ok && !bytes.Equal(was, m.body) {
+			out = append(out, fmt.Sprintf("message %s has two bodies", id))
+		}
+		bodies[id] = m.body
+	}
+	return append(out, k.twice()...)
+}
+
+// twice looks at the list of events: each moment once, numbers rising.
+func (k *killing) twice() []string {
+	var out []string
+	seen := map[retake.CheckpointID]bool{}
+	for after := int64(0); ; {
+		a := askAt(k.url, asked{key: k.g.keys[retake.KeyReader], method: http.MethodGet, path: fmt.Sprintf("/v1/events?limit=1000&after=%d", after)})
+		var page struct{ Data []retake.Event }
+		if err := json.Unmarshal(a.body, &page); err != nil || !a.good() {
+			return append(out, "events: "+a.say())
+		}
+		for _, e := range page.Data {
+			var d retake.EventData
+			if err := json.Unmarshal(e.Data, &d); err != nil {
+				out = append(out, err.Error())
+			}
+			if e.Type == retake.EventCreated && seen[d.Checkpoint] {
+				out = append(out, fmt.Sprintf("%s has two events", d.Checkpoint))
+			}
+			if e.Seq <= after {
+				out = append(out, fmt.Sprintf("event %d stands behind event %d", e.Seq, after))
+			}
+			seen[d.Checkpoint], after = true, e.Seq
+		}
+		if len(page.Data) == 0 {
+			break
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, id := range k.acked {
+		if !seen[id] {
+			out = append(out, fmt.Sprintf("%s was acknowledged and has no event", id))
+		}
+	}
+	return out
+}
+
+// controls lose messages, and check with another secret.
+func (k *killing) controls() (int64, error) {
+	_, other, _ := webhook.NewSecret(retake.SchemeShared)
+	var caught int64
+	if len(k.wrong(other)) > 0 {
+		caught++
+	}
+	k.deaf.Store(true)
+	for range 3 {
+		if !k.save(retake.CheckpointID(retake.CheckpointPrefix + uuid.Must(uuid.NewV7()).String())) {
+			return caught, errors.New("a save without kills is not acknowledged")
+		}
+	}
+	if err := k.rows(`DELETE FROM outbox`, `DELETE FROM due WHERE queue IN ('outbox', 'delivery')`, `DELETE FROM delivery WHERE state = 'waiting'`); err != nil {
+		return caught, err
+	}
+	k.deaf.Store(false)
+	if !k.wait(2 * time.Second) {
+		caught += int64(len(k.lost()))
+	}
+	return caught, nil
+}
