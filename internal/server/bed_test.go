@@ -124,7 +124,7 @@ func (b *bed) save(intent string) retake.Checkpoint {
 }
 
 // ask sends a plain request.
-func (b *bed) ask(method, path, secret, body string, header map[string]string) (*http.Response, string) {
+func (b *bed) ask(method, path, secret, body string, header map[string]string) (answer, string) {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), method, b.url+path, http.NoBody)
 	if body != "" {
@@ -140,10 +140,15 @@ func (b *bed) ask(method, path, secret, body string, header map[string]string) (
 	}
 	res, err := http.DefaultClient.Do(req)
 	must(b.t, err)
-	defer res.Body.Close() //nolint:errcheck // read to its end
+	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
 	must(b.t, err)
-	return res, string(text)
+	return answer{res.StatusCode, res.Header}, string(text)
+}
+
+type answer struct {
+	StatusCode int
+	Header     http.Header
 }
 
 // receiver takes messages.

@@ -47,7 +47,7 @@ func freePort(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close() //nolint:errcheck // it was asked for its number only
+	defer l.Close() // it was asked for its number only
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }
 

@@ -176,9 +176,8 @@ const unchanged = "Nothing was changed."
 
 // requestID takes the asker's own when it is harmless.
 func requestID(given string) string {
-	if len(given) > 0 && len(given) <= 128 && strings.IndexFunc(given, func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.')
-	}) < 0 {
+	const harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+	if len(given) > 0 && len(given) <= 128 && !strings.ContainsFunc(given, func(c rune) bool { return !strings.ContainsRune(harmless, c) }) {
 		return given
 	}
 	return "req_" + uuid.NewString()

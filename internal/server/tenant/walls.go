@@ -93,7 +93,7 @@ func (w *walled) room(ctx context.Context) error {
 	if most <= 0 {
 		return nil
 	}
-	all, err := w.Service.Workspaces(ctx)
+	all, err := w.Workspaces(ctx)
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (w *walled) full(ctx context.Context) error {
 	w.sizeMu.Lock()
 	defer w.sizeMu.Unlock()
 	if now := w.clock.Now(); now.Sub(w.sizeAt) > sizeAge {
-		st, err := w.Service.Space(ctx)
+		st, err := w.Space(ctx)
 		if err == nil { // else the last one serves: not to know is no reason to refuse
 			w.size = st.Bytes
 			w.grown.Store(0)
