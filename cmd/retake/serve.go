@@ -83,11 +83,12 @@ func (s servers) with(ctx context.Context, p cli.ServerPlace, f func(*server.Ser
 
 func (s servers) Serve(ctx context.Context, p cli.ServerPlace, ready func(string, *cli.ServerBeginning)) error {
 	return s.with(ctx, p, func(srv *server.Server) error {
-		begun, err := srv.Bootstrap(ctx, p.Webhook)
-		if err != nil {
+		var begun *server.Beginning
+		begin := func() (err error) {
+			begun, err = srv.Bootstrap(ctx, p.Webhook)
 			return err
 		}
-		return srv.Serve(ctx, func(address string) { ready(address, (*cli.ServerBeginning)(begun)) })
+		return srv.Serve(ctx, begin, func(address string) { ready(address, (*cli.ServerBeginning)(begun)) })
 	})
 }
 

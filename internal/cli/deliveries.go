@@ -56,7 +56,7 @@ func (f *face) deliveriesCommand() *cobra.Command {
 			}
 			err = f.emit(deliveriesAnswer{1, given(all)}, func(l look) string { return renderDeliveries(l, all, hooks, failed) })
 			if slices.ContainsFunc(all, func(d retake.Delivery) bool { return d.State == retake.DeliveryDead }) {
-				f.hint("look closer", "retake webhooks deliveries ID", "send it again", "retake webhooks replay ID")
+				f.hint("look closer", "retake webhooks deliveries ID", "again", "retake webhooks replay ID")
 			}
 			return err
 		},

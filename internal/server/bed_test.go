@@ -68,13 +68,15 @@ func (b *bed) start(webhook string, change func(*server.Options)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	srv, err := server.Open(ctx, o)
 	must(b.t, err)
-	begun, err := srv.Bootstrap(ctx, webhook)
-	must(b.t, err)
-	if begun != nil {
-		b.begun = begun
-	}
 	ready, ended := make(chan string, 1), make(chan error, 1)
-	go func() { ended <- srv.Serve(ctx, func(address string) { ready <- address }) }()
+	begin := func() error {
+		begun, err := srv.Bootstrap(ctx, webhook)
+		if begun != nil {
+			b.begun = begun
+		}
+		return err
+	}
+	go func() { ended <- srv.Serve(ctx, begin, func(address string) { ready <- address }) }()
 	select {
 	case address := <-ready:
 		b.url = "http://" + address

@@ -74,6 +74,12 @@ func (s *Server) office(ctx context.Context, ns retake.NamespaceID) (*office.Off
 
 // AddKey makes a key of a namespace.
 func (s *Server) AddKey(ctx context.Context, ns retake.NamespaceID, req retake.KeyRequest) (retake.NewKey, error) {
+	if len(req.Workspaces) == 0 { // another server may have the namespace open
+		if _, err := s.ledger.Namespace(ctx, ns); err != nil {
+			return retake.NewKey{}, &retake.Error{Kind: retake.NotFound, What: "there is no such namespace", Safe: "Nothing was changed.", Err: err}
+		}
+		return office.New(office.Options{Namespace: ns, Ledger: s.ledger, Seal: s.seal, Clock: s.o.Clock}).MakeKey(ctx, req)
+	}
 	o, release, err := s.office(ctx, ns)
 	if err != nil {
 		return retake.NewKey{}, err

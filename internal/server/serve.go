@@ -20,8 +20,9 @@ const (
 )
 
 // Serve answers until ctx ends, then leaves in order: no new requests, those under way
-// to their end, the namespaces shut. ready is told the address.
-func (s *Server) Serve(ctx context.Context, ready func(address string)) error {
+// to their end, the namespaces shut. begin is called when nothing can go wrong with the
+// addresses any more: what it makes is told by ready, with the address.
+func (s *Server) Serve(ctx context.Context, begin func() error, ready func(address string)) error {
 	api, err := net.Listen("tcp", s.o.Listen)
 	if err != nil {
 		return &retake.Error{Kind: retake.Away, What: "the address cannot be listened to", Safe: "Nothing was changed.", Hint: "another: retake serve --listen ADDRESS", Err: err}
@@ -33,6 +34,9 @@ func (s *Server) Serve(ctx context.Context, ready func(address string)) error {
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("listen to other servers: %w", err), api.Close())
+	}
+	if err := begin(); err != nil {
+		return errors.Join(err, api.Close(), peers.Close())
 	}
 	servers := []*http.Server{s.http(s.front), s.http(s.front)}
 	ended := make(chan error, 3)

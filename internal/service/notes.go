@@ -21,7 +21,7 @@ type teller struct {
 	busy  bool
 	now   retake.CheckpointID // the one that is being told
 	last  map[retake.WorkspaceID]lastTold
-	fresh []untold // told just now, with what their captures knew; the newest is the last
+	fresh []untold // told just now, with all that is to know; the newest is the last
 }
 
 // untold is a moment whose story waits.
@@ -103,10 +103,12 @@ func (t *teller) work(ctx context.Context, deep bool) {
 func (t *teller) one(ctx context.Context, u untold, deep bool) {
 	defer func() { _ = recover() }()
 	_ = t.s.noteOf(ctx, u, telling{deep: deep, early: u.sealed != nil}) // it is told when somebody looks
-	t.keepFresh(u)
-	if t.s.probe(ctx, u.Checkpoint) {
-		_ = t.s.noteOf(ctx, u, telling{deep: deep}) // the machine is told late, and never delays the rest
+	if !t.s.probe(ctx, u.Checkpoint) {
+		t.keepFresh(u)
+		return
 	}
+	t.dropFresh(u.ID)
+	_ = t.s.noteOf(ctx, u, telling{deep: deep}) // the machine is told late, and never delays the rest
 }
 
 // rest tells what a short life leaves time for.

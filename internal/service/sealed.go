@@ -66,13 +66,14 @@ func (t *teller) lastOf(cp retake.Checkpoint) (lastTold, bool) {
 func (t *teller) keep(ws retake.WorkspaceID, l lastTold) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.last == nil || len(t.last) >= mostLast {
+	if _, known := t.last[ws]; t.last == nil || !known && len(t.last) >= mostLast {
 		t.last = map[retake.WorkspaceID]lastTold{}
 	}
 	t.last[ws] = l
 }
 
-// keepFresh keeps what a capture knew for who wants to read the story in full.
+// keepFresh keeps what a capture knew for who wants to read the story in full. Nothing
+// changed on the machine with it.
 func (t *teller) keepFresh(u untold) {
 	if u.sealed.size() == 0 || u.sealed.before == nil { // from here on others read it
 		return
@@ -87,6 +88,13 @@ func (t *teller) keepFresh(u untold) {
 			return
 		}
 	}
+}
+
+// dropFresh forgets it: there is more to know.
+func (t *teller) dropFresh(id retake.CheckpointID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.fresh = slices.DeleteFunc(t.fresh, func(u untold) bool { return u.ID == id })
 }
 
 // freshOf answers a moment with what its capture knew, if that is still there.

@@ -35,7 +35,7 @@ func (s *Service) changesFor(ctx context.Context, q retake.DiffQuery, how *telli
 		how.head = &last.head
 	}
 	u := s.teller.freshOf(cp)
-	u.Checkpoint = cp
+	u.Checkpoint, how.early = cp, u.sealed != nil
 	return s.compared(ctx, u)
 }
 

@@ -98,7 +98,7 @@ func openHall(r *run, o hallOptions) (*hall, error) {
 func (h *hall) listen() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	at, ended := make(chan string, 1), make(chan error, 1)
-	go func() { ended <- h.srv.Serve(ctx, func(address string) { at <- address }) }()
+	go func() { ended <- h.srv.Serve(ctx, func() error { return nil }, func(address string) { at <- address }) }()
 	h.stop = sync.OnceValue(func() error {
 		cancel()
 		return errors.Join(<-ended, h.srv.Close())

@@ -87,13 +87,20 @@ func (v *rowView) stamp() string {
 	return s
 }
 
+// enter lets Postgres show the rows of a namespace: its owner, too, sees no others.
+func (v *rowView) enter(ns retake.NamespaceID) error {
+	if !v.postgres {
+		return nil
+	}
+	_, err := v.conn.ExecContext(context.Background(), `SELECT set_config('retake.ns', $1, false)`, string(ns))
+	return err
+}
+
 // dump reads all rows of a namespace, and those of nobody.
 func (v *rowView) dump(ns retake.NamespaceID) (map[string][]string, error) {
 	out := map[string][]string{}
-	if v.postgres { // the owner too sees what he has entered alone
-		if _, err := v.conn.ExecContext(context.Background(), `SELECT set_config('retake.ns', $1, false)`, string(ns)); err != nil {
-			return nil, err
-		}
+	if err := v.enter(ns); err != nil {
+		return nil, err
 	}
 	for table, columns := range v.tables {
 		columns = slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return slices.Contains(restless[table], c) })

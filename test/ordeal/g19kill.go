@@ -3,9 +3,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -38,6 +36,7 @@ type killing struct {
 	codes map[int]int           // answers to saves; guarded by mu
 
 	refusal string      // the last one; guarded by mu
+	stuck   []string    // guarded by mu
 	deaf    atomic.Bool // the receiver takes nothing
 }
 
@@ -161,27 +160,48 @@ func (k *killing) saves(ctx context.Context, who int) {
 	for i := 0; ctx.Err() == nil; i++ {
 		_ = plantFile(filepath.Join(k.dir, "ns", "alpha", "files", "default", fmt.Sprintf("f%d.txt", who)), fmt.Sprint(who, i)) // a save more or less that finds nothing
 		id := retake.CheckpointID(retake.CheckpointPrefix + uuid.Must(uuid.NewV7()).String())
-		for ctx.Err() == nil && !k.save(id) {
+		key := map[string]string{}
+		if who == 1 {
+			key["Idempotency-Key"] = string(id)
+		}
+		for refusals := 0; ctx.Err() == nil; {
+			status := k.save(id, key)
+			if status == http.StatusCreated {
+				break
+			}
+			if status > 0 {
+				refusals++
+			}
+			if refusals == tooMany {
+				k.mu.Lock()
+				k.stuck = append(k.stuck, fmt.Sprintf("%s is refused for long: %s", id, k.refusal))
+				k.mu.Unlock()
+			}
 			pause := time.NewTimer(20 * time.Millisecond)
 			<-pause.C
 		}
 	}
 }
 
-func (k *killing) save(id retake.CheckpointID) bool {
+// tooMany refusals of one moment take longer than anything that a dead server leaves may
+// stand in the way.
+const tooMany = 500
+
+// save answers the status, 0 without one.
+func (k *killing) save(id retake.CheckpointID, header map[string]string) int {
 	a := askAt(k.url, asked{key: k.g.keys[retake.KeyAgent], method: http.MethodPost, path: "/v1/snapshots", wait: 20 * time.Second,
-		body: []byte(`{"label":"by hand","snapshot_id":"` + string(id) + `"}`)})
+		body: []byte(`{"label":"by hand","snapshot_id":"` + string(id) + `"}`), header: header})
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.codes[a.status]++
-	if !a.good() {
-		if a.status > 0 {
-			k.refusal = a.pick("detail")
-		}
-		return false
+	switch a.status {
+	case http.StatusCreated:
+		k.acked = append(k.acked, id)
+	case 0:
+	default:
+		k.refusal = a.pick("detail")
 	}
-	k.acked = append(k.acked, id)
-	return true
+	return a.status
 }
 
 // rows looks at the database while the server is down.
@@ -191,9 +211,7 @@ func (k *killing) rows(texts ...string) error {
 	if err != nil {
 		return err
 	}
-	if k.dsn != "" {
-		_, err = v.conn.ExecContext(context.Background(), `SELECT set_config('retake.ns', 'alpha', false)`)
-	}
+	err = v.enter("alpha")
 	for _, text := range texts {
 		if err == nil {
 			_, err = v.conn.ExecContext(context.Background(), text)
@@ -208,102 +226,6 @@ func (k *killing) rows(texts ...string) error {
 // pass lets the minute go by for which the claims of a dead server hold.
 func (k *killing) pass() error { return k.rows(`UPDATE due SET lease_us = 0`) }
 
-// arrived are the moments that were told, by messages with a good signature.
-func (k *killing) arrived() map[retake.CheckpointID]int {
-	out := map[retake.CheckpointID]int{}
-	for _, m := range k.sink.all() {
-		var b struct {
-			Data retake.EventData `json:"data"`
-		}
-		if m.status == http.StatusNoContent && json.Unmarshal(m.body, &b) == nil && webhook.Verify(k.secret, m.header, m.body, m.at) == nil {
-			out[b.Data.Checkpoint]++
-		}
-	}
-	return out
-}
-
-// lost are those that were acknowledged and not told.
-func (k *killing) lost() []retake.CheckpointID {
-	got := k.arrived()
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	var out []retake.CheckpointID
-	for _, id := range k.acked {
-		if got[id] == 0 {
-			out = append(out, id)
-		}
-	}
-	return out
-}
-
-func (k *killing) wait(limit time.Duration) bool {
-	for end := time.Now().Add(limit); time.Now().Before(end); {
-		if len(k.lost()) == 0 {
-			return true
-		}
-		again := time.NewTimer(50 * time.Millisecond)
-		<-again.C
-	}
-	return len(k.lost()) == 0
-}
-
-// wrong tells what is not as it must be with what came, for who has this secret.
-func (k *killing) wrong(secret string) []string {
-	var out []string
-	for _, id := range k.lost() {
-		out = append(out, fmt.Sprintf("%s was acknowledged and is not told", id))
-	}
-	bodies := map[string][]byte{}
-	for _, m := range k.sink.all() {
-		if err := webhook.Verify(secret, m.header, m.body, m.at); err != nil {
-			out = append(out, fmt.Sprintf("message %s: %v", m.header.Get(webhook.HeaderID), err))
-		}
-		id := m.header.Get(webhook.HeaderID)
-		if was, ok := bodies[id]; ok && !bytes.Equal(was, m.body) {
-			out = append(out, fmt.Sprintf("message %s has two bodies", id))
-		}
-		bodies[id] = m.body
-	}
-	return append(out, k.twice()...)
-}
-
-// twice looks at the list of events: each moment once, numbers rising.
-func (k *killing) twice() []string {
-	var out []string
-	seen := map[retake.CheckpointID]bool{}
-	for after := int64(0); ; {
-		a := askAt(k.url, asked{key: k.g.keys[retake.KeyReader], method: http.MethodGet, path: fmt.Sprintf("/v1/events?limit=1000&after=%d", after)})
-		var page struct{ Data []retake.Event }
-		if err := json.Unmarshal(a.body, &page); err != nil || !a.good() {
-			return append(out, "events: "+a.say())
-		}
-		for _, e := range page.Data {
-			var d retake.EventData
-			if err := json.Unmarshal(e.Data, &d); err != nil {
-				out = append(out, err.Error())
-			}
-			if e.Type == retake.EventCreated && seen[d.Checkpoint] {
-				out = append(out, fmt.Sprintf("%s has two events", d.Checkpoint))
-			}
-			if e.Seq <= after {
-				out = append(out, fmt.Sprintf("event %d stands behind event %d", e.Seq, after))
-			}
-			seen[d.Checkpoint], after = true, e.Seq
-		}
-		if len(page.Data) == 0 {
-			break
-		}
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, id := range k.acked {
-		if !seen[id] {
-			out = append(out, fmt.Sprintf("%s was acknowledged and has no event", id))
-		}
-	}
-	return out
-}
-
 // controls lose messages, and check with another secret.
 func (k *killing) controls() (int64, error) {
 	_, other, _ := webhook.NewSecret(retake.SchemeShared)
@@ -313,7 +235,7 @@ func (k *killing) controls() (int64, error) {
 	}
 	k.deaf.Store(true)
 	for range 3 {
-		if !k.save(retake.CheckpointID(retake.CheckpointPrefix + uuid.Must(uuid.NewV7()).String())) {
+		if k.save(retake.CheckpointID(retake.CheckpointPrefix+uuid.Must(uuid.NewV7()).String()), nil) != http.StatusCreated {
 			return caught, errors.New("a save without kills is not acknowledged")
 		}
 	}

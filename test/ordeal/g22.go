@@ -27,6 +27,10 @@ func init() { register("G22", keysNeverAppear) }
 // server: requests good and bad, messages, metrics, traces, a log that tells everything,
 // and the last words of a process that was told to say what it does.
 func keysNeverAppear(r *run) []verdict {
+	return onPostgres(r, []verdict{secretsOf(r, "")}, secretsOf)
+}
+
+func secretsOf(r *run, dsn string) verdict {
 	v := verdict{
 		Guarantee: "G22", What: "secrets in logs, rows, blobs, answers, messages, processes", Detail: map[string]any{},
 		Control: "each secret planted in a log, in a file and in an answer: found",
@@ -35,11 +39,11 @@ func keysNeverAppear(r *run) []verdict {
 	start := time.Now()
 	var l *lifetime
 	if err == nil {
-		l, err = newLifetime(r, exe)
+		l, err = newLifetime(r, exe, dsn)
 	}
 	if err != nil {
 		v.fail("%v", err)
-		return []verdict{v}
+		return v
 	}
 	if err := l.live(); err != nil {
 		v.fail("%v", err)
@@ -56,7 +60,7 @@ func keysNeverAppear(r *run) []verdict {
 	}
 	v.Detail["secrets"], v.Detail["things looked through"], v.Detail["bytes"], v.Detail["children"] = len(l.secrets), len(l.things), l.bytes, l.children
 	v.Seconds = time.Since(start).Seconds()
-	return []verdict{v}
+	return v
 }
 
 // lifetime is a server with what it left behind.

@@ -52,7 +52,7 @@ func (l *lifetime) live() error {
 		return err
 	}
 	l.family()
-	return errors.Join(l.pairs(), l.lastWords())
+	return errors.Join(l.pairs(), l.tables(), l.lastWords())
 }
 
 // once asks for secrets in requests that may be repeated.
@@ -174,6 +174,15 @@ func (l *lifetime) family() {
 			read(kid, "environ")
 		}
 	}
+}
+
+// tables reads all rows, wherever they are.
+func (l *lifetime) tables() error {
+	all, err := l.h.rows.dump(l.m.ns)
+	for table, rows := range all {
+		l.keep("rows of "+table, []byte(strings.Join(rows, "\n")))
+	}
+	return err
 }
 
 // lastWords ends the server as a person does who wants to know what it does.

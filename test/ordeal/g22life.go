@@ -40,7 +40,7 @@ func fresh(name string) string {
 	return name + "-" + hex.EncodeToString(b)
 }
 
-func newLifetime(r *run, exe string) (*lifetime, error) {
+func newLifetime(r *run, exe, dsn string) (*lifetime, error) {
 	l := &lifetime{secrets: map[string][]string{}, things: map[string][]byte{}, token: "ghp_" + hex.EncodeToString([]byte(rand.Text()))[:36], deploy: fresh("deploy")}
 	var err error
 	if l.sink, err = newReceiver(nil); err != nil {
@@ -62,12 +62,18 @@ func newLifetime(r *run, exe string) (*lifetime, error) {
 		l.learn(name, secret)
 		env = append(env, name+"="+secret)
 	}
+	if dsn != "" { // the server asks for no password, and we give one
+		secret := fresh("dsn")
+		l.learn("password of the database", secret)
+		dsn = strings.Replace(dsn, "@", ":"+secret+"@", 1)
+		env = append(env, "RETAKE_POSTGRES="+dsn)
+	}
 	l.h = &hall{dir: r.scratch("data"), stop: func() error { return nil }}
 	begun, err := l.start(exe, r.scratch("served"), env, "--data", l.h.dir, "--listen", "127.0.0.1:0", "--admin-listen", l.metrics, "--lenient-webhooks", "--verbose", "--json", "--first-webhook", l.sink.url)
 	if err != nil {
 		return nil, err
 	}
-	return l, l.move(begun, kek)
+	return l, l.move(begun, kek, dsn)
 }
 
 func freePort() (string, error) {
@@ -122,7 +128,7 @@ func (l *lifetime) start(exe, dir string, env []string, args ...string) (begun, 
 }
 
 // move in: learn what the server made.
-func (l *lifetime) move(b begun, kek string) error {
+func (l *lifetime) move(b begun, kek, dsn string) error {
 	l.h.url = b.Address
 	g := &guest{ns: b.Begun.Namespace.ID, keys: map[retake.KeyKind]string{}, ids: map[retake.KeyKind]retake.KeyID{}, home: b.Begun.Namespace.Default}
 	for _, k := range b.Begun.Keys {
@@ -135,10 +141,10 @@ func (l *lifetime) move(b begun, kek string) error {
 	if err != nil {
 		return err
 	}
-	if l.h.rows, err = viewRows(l.h.dir, ""); err != nil {
+	if l.h.rows, err = viewRows(l.h.dir, dsn); err != nil {
 		return err
 	}
-	if err := errors.Join(l.h.rows.learn(context.Background()), l.password(g.ns, kek)); err != nil {
+	if err := errors.Join(l.h.rows.learn(context.Background()), l.h.rows.enter(g.ns), l.password(g.ns, kek)); err != nil {
 		return err
 	}
 	if _, err := l.h.must(g.keys[retake.KeyAdmin], http.MethodPut, "/v1/namespace/limits", `{"per_second":0,"restore_hour":0}`); err != nil {

@@ -67,13 +67,13 @@ func ports(t *testing.T, n int) []string {
 	for len(out) < n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		must(t, err)
-		defer l.Close() //nolint:errcheck // held until all are chosen
+		defer l.Close() // held until all are chosen
 		port := l.Addr().(*net.TCPAddr).Port
 		m, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port+10))
 		if err != nil {
 			continue
 		}
-		defer m.Close() //nolint:errcheck // held until all are chosen
+		defer m.Close() // held until all are chosen
 		out = append(out, strconv.Itoa(port))
 	}
 	return out

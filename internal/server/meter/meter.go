@@ -21,8 +21,6 @@ type Meter struct {
 	durations *prometheus.HistogramVec
 	flight    prometheus.Gauge
 	refused   *prometheus.CounterVec
-	sent      *prometheus.CounterVec
-	jobs      *prometheus.CounterVec
 }
 
 // New makes a meter. open answers how many namespaces are open; depth how much is due in
@@ -35,10 +33,8 @@ func New(open func() float64, queues []string, depth func(queue string) float64)
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}}, []string{"operation"}),
 		flight:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "retake_requests_in_flight", Help: "Requests under way."}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "retake_refused_total", Help: "Requests refused before they reached a namespace."}, []string{"why"}),
-		sent:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "retake_webhook_tries_total", Help: "Tries to deliver messages."}, []string{"result"}),
-		jobs:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "retake_jobs_total", Help: "Work that was due and was done."}, []string{"queue", "result"}),
 	}
-	m.registry.MustRegister(m.requests, m.durations, m.flight, m.refused, m.sent, m.jobs,
+	m.registry.MustRegister(m.requests, m.durations, m.flight, m.refused,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "retake_namespaces_open", Help: "Namespaces that this server has open."}, open))
 	for _, q := range queues {
@@ -61,12 +57,6 @@ func (m *Meter) Begin() func(operation string, code int, took time.Duration) {
 
 // Refused notes a request that did not get in.
 func (m *Meter) Refused(why string) { m.refused.WithLabelValues(why).Inc() }
-
-// Sent notes a try to deliver a message.
-func (m *Meter) Sent(result string) { m.sent.WithLabelValues(result).Inc() }
-
-// Job notes work that was due.
-func (m *Meter) Job(queue, result string) { m.jobs.WithLabelValues(queue, result).Inc() }
 
 // Handler answers the numbers.
 func (m *Meter) Handler() http.Handler {

@@ -255,7 +255,7 @@ func (w *walled) Resume(context.Context, retake.ResumeRequest) (retake.Resumptio
 // Unpin leaves holds alone: they end by Release.
 func (w *walled) Unpin(ctx context.Context, ws retake.WorkspaceID, name string) error {
 	if strings.HasPrefix(name, retake.HoldPrefix) {
-		return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("%s is a hold", name), Safe: unchanged, Hint: "end the hold: DELETE /v1/workspaces/{ws}/holds/{name}"}
+		return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("%s is a hold", name), Safe: unchanged, Hint: "end the hold: DELETE /v1/workspaces/{ws}/holds?name=NAME"}
 	}
 	return w.Service.Unpin(ctx, ws, name)
 }
