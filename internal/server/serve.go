@@ -38,6 +38,7 @@ func (s *Server) Serve(ctx context.Context, begin func() error, ready func(addre
 	if err := begin(); err != nil {
 		return errors.Join(err, api.Close(), peers.Close())
 	}
+	ready(api.Addr().String()) // who asks from here on is answered in a moment
 	servers := []*http.Server{s.http(s.front), s.http(s.front)}
 	ended := make(chan error, 3)
 	go func() {
@@ -59,7 +60,6 @@ func (s *Server) Serve(ctx context.Context, begin func() error, ready func(addre
 	jobs, stopJobs := context.WithCancel(context.WithoutCancel(ctx))
 	jobsEnded := make(chan struct{})
 	go func() { defer close(jobsEnded); s.jobs(jobs) }()
-	ready(api.Addr().String())
 	select {
 	case <-ctx.Done():
 		err = nil

@@ -26,6 +26,7 @@ func (s *Service) facts(ctx context.Context, in story.Input) ([]retake.Fact, []r
 		r.side(ctx, c, c.After, 1)
 		r.logged(ctx, c)
 	}
+	defer r.ahead(ctx)()
 	if err := r.read(ctx); err != nil {
 		return nil, []retake.Unread{{Path: ".", Reader: "all", Why: err.Error()}}, func() {}
 	}
@@ -218,7 +219,7 @@ func (r *reading) open(id retake.ObjectID) func(context.Context) (io.ReadCloser,
 
 // kept reports whether a reading is worth remembering: it is of stored bytes.
 func kept(one sideRead) bool {
-	return xray.Kept(one.Reader) && !strings.HasPrefix(string(one.Entry.Object), liveObject) && !strings.HasPrefix(string(one.log), liveObject)
+	return xray.Kept(one.Reader) && !isLive(one.Entry.Object) && !isLive(one.log)
 }
 
 // keyOf names what was read: the bytes of the file, and of its log.

@@ -111,6 +111,25 @@ func (t *teller) one(ctx context.Context, u untold, deep bool) {
 	_ = t.s.noteOf(ctx, u, telling{deep: deep}) // the machine is told late, and never delays the rest
 }
 
+// settled waits until nothing is being told, as long as ctx allows.
+func (t *teller) settled(ctx context.Context) {
+	again := time.NewTicker(2 * time.Millisecond)
+	defer again.Stop()
+	for {
+		t.mu.Lock()
+		busy := t.busy
+		t.mu.Unlock()
+		if !busy {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-again.C:
+		}
+	}
+}
+
 // rest tells what a short life leaves time for.
 func (t *teller) rest() {
 	if t.s.p.Sole {

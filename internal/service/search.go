@@ -53,13 +53,14 @@ func (s *Service) Chronicle(ctx context.Context, q retake.ChronicleQuery) ([]ret
 const bareWait = 5 * time.Second
 
 // tellBare tells the stories that nobody told yet. A service that lives on has done so, or
-// is at it.
+// is at it and is waited for.
 func (s *Service) tellBare(ctx context.Context, ws retake.WorkspaceID) {
-	if s.p.Sole {
-		return
-	}
 	ctx, cancel := context.WithTimeout(ctx, bareWait)
 	defer cancel()
+	if s.p.Sole {
+		s.teller.settled(ctx)
+		return
+	}
 	bare, err := s.p.Catalog.Bare(ctx, ws, story.Version, mostBare)
 	if err != nil {
 		return // what is known is searched

@@ -54,7 +54,8 @@ const mostRead = 50_000
 
 // tell tells it. Remember is for later: it takes time that nobody should wait for.
 func (s *Service) tell(ctx context.Context, d retake.Comparison, how telling) (st retake.Story, remember func(), err error) {
-	in := story.Input{From: d.From, To: d.To, Changes: named(d), Gaps: d.Gaps, Full: how.full, Bytes: onceOpened(s.bytesFor(d))}
+	in := story.Input{From: d.From, To: d.To, Changes: named(d), Gaps: d.Gaps, Full: how.full}
+	in.Bytes = onceOpened(s.bytesFor(d), in.Changes)
 	remember = func() {}
 	if d.To != nil {
 		in.Gaps = d.To.Coverage.Gaps
@@ -85,6 +86,8 @@ func (s *Service) tell(ctx context.Context, d retake.Comparison, how telling) (s
 
 // liveObject begins the address of a file that is not stored, for the time of one story.
 const liveObject = "now:"
+
+func isLive(id retake.ObjectID) bool { return strings.HasPrefix(string(id), liveObject) }
 
 // named gives the files of now, which are not stored, an address.
 func named(d retake.Comparison) []retake.Change {
