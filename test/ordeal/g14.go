@@ -27,7 +27,7 @@ const (
 func contextIsBestEffort(r *run) []verdict {
 	v := verdict{Guarantee: "G14", What: "context that fails, hangs or lies changes no moment and delays none", Control: "the conversation is read before the files, or kept among them", Detail: map[string]any{}}
 	start := time.Now()
-	reps := r.figure(3, 9)
+	reps := r.figure(2, 9)
 	slowest := map[string]string{}
 	worst := 0.0
 	for _, p := range providers(r) {

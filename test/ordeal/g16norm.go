@@ -36,6 +36,7 @@ var (
 	idForm     = regexp.MustCompile(`\b(ws|cp|key|wh|del|sch|sig|msg|req|evt|vf)_[0-9a-zA-Z-]{20,64}`)
 	secretForm = regexp.MustCompile(`\b(rtk|whsec|whpk)_[A-Za-z0-9_+/=-]{20,}`)
 	hashForm   = regexp.MustCompile(`\b[a-z]?[0-9a-f]{32}(?:[0-9a-f]{32})?\b`)
+	markForm   = regexp.MustCompile(`\bd3Nf[A-Za-z0-9+/]{40,}={0,2}`) // the id of a workspace, as bytes
 	uuidForm   = regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
 	timeForm   = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`)
 	shortTime  = regexp.MustCompile(`\b\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?\b|\b\d\d:\d\d:\d\d\b`)
@@ -60,6 +61,7 @@ func (n *reader) text(s string) string {
 	s = strings.ReplaceAll(s, n.sink, "<sink>")
 	s = secretForm.ReplaceAllStringFunc(s, func(x string) string { return n.call("secret", x) })
 	s = idForm.ReplaceAllStringFunc(s, func(x string) string { return n.call(x[:strings.IndexByte(x, '_')], x) })
+	s = markForm.ReplaceAllStringFunc(s, func(x string) string { return n.call("mark", x) })
 	s = uuidForm.ReplaceAllStringFunc(s, func(x string) string { return n.call("uuid", x) })
 	s = hashForm.ReplaceAllStringFunc(s, func(x string) string { return n.call("hash", x) })
 	s = timeForm.ReplaceAllString(s, "<time>")

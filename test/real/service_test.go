@@ -54,6 +54,9 @@ func TestServiceOnPostgresAndS3(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "postgres and S3" {
+				t.Skip("the pair of new parts stands for the mixed ones")
+			}
 			servicetest.Run(t, servicetest.Harness{Copy: copyTree, Open: func(t *testing.T, home string) retake.Service {
 				set, err := config.Load(filepath.Join(home, "config.json"))
 				if err != nil {
