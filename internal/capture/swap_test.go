@@ -2,6 +2,7 @@ package capture_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,18 +15,18 @@ import (
 // becomes a directory each time it has been read, and a link again for the next.
 type swapper struct {
 	fsx.Dir
-	read *bool
+	name string
+	read *atomic.Bool
 }
 
 func (s swapper) Readlink(name string) (string, error) {
-	*s.read = true
+	s.read.Store(name == s.name)
 	return s.Dir.Readlink(name)
 }
 
 func (s swapper) Lstat(name string) (fsx.Info, error) {
 	i, err := s.Dir.Lstat(name)
-	if *s.read {
-		*s.read = false
+	if name == s.name && s.read.Swap(false) {
 		i.Type = fsx.Directory
 		i.Ino++
 	}
@@ -57,7 +58,7 @@ func TestLinkThatBecomesADirectory(t *testing.T) {
 	w.write("quiet", "q")
 	w.must(w.fs.Symlink("quiet", "/ws/link"))
 	w.later()
-	res := w.readAs(func(d fsx.Dir) fsx.Dir { return swapper{d, new(bool)} })
+	res := w.readAs(func(d fsx.Dir) fsx.Dir { return swapper{d, "link", new(atomic.Bool)} })
 	if d := cmp.Diff([]string{"moving link"}, w.gaps(res)); d != "" {
 		t.Errorf("gaps (-want +got):\n%s", d)
 	}

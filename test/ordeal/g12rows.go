@@ -158,10 +158,12 @@ func (v *rowView) count(text string, args ...any) int64 {
 	return n
 }
 
-// settled waits until nothing is due that a write left behind.
+const turn = 3 * time.Second
+
+// settled waits until nothing is due that a write left behind, also what only waits its turn.
 func (h *hall) settled() bool {
 	return await(func() bool {
-		return h.rows.count(fmt.Sprintf(`SELECT COUNT(*) FROM due WHERE queue IN ('outbox', 'delivery') AND at_us <= %d`, time.Now().UnixMicro())) == 0
+		return h.rows.count(fmt.Sprintf(`SELECT COUNT(*) FROM due WHERE queue IN ('outbox', 'delivery') AND at_us <= %d`, time.Now().Add(turn).UnixMicro())) == 0
 	})
 }
 
