@@ -143,10 +143,23 @@ func (w *walled) Save(ctx context.Context, req retake.SaveRequest) (retake.SaveR
 		return retake.SaveResult{}, err
 	}
 	res, err := w.Service.Save(ctx, req)
-	if err == nil {
-		w.grown.Add(res.Checkpoint.NewBytes)
+	if err != nil {
+		return res, err
 	}
-	return res, err
+	w.grown.Add(res.Checkpoint.NewBytes)
+	return res, listed(res.Warnings)
+}
+
+// listed: what is acknowledged here is also in the rows, or nobody would be told of it.
+// The moment is stored all the same; the same request again finds it and lists it.
+func listed(warnings []retake.Warning) error {
+	for _, w := range warnings {
+		if w.Code == "unlisted" {
+			return &retake.Error{Kind: retake.Away, What: "the moment is stored, and its row cannot be written: " + w.Text,
+				Safe: "It is stored, and is listed when the database answers.", Hint: "ask again with the same idempotency key"}
+		}
+	}
+	return nil
 }
 
 func (w *walled) Pin(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
