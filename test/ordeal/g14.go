@@ -19,6 +19,7 @@ const (
 	contextSlack = 50 * time.Millisecond
 	contextTimes = 2
 	twinFiles    = 60
+	enoughTurns  = 9
 )
 
 // contextIsBestEffort: whatever becomes of what agents tell and hold, the moments of
@@ -27,19 +28,22 @@ const (
 func contextIsBestEffort(r *run) []verdict {
 	v := verdict{Guarantee: "G14", What: "context that fails, hangs or lies changes no moment and delays none", Control: "the conversation is read before the files, or kept among them", Detail: map[string]any{}}
 	start := time.Now()
-	reps := r.figure(2, 9)
+	reps := r.figure(2, enoughTurns)
 	slowest := map[string]string{}
-	worst := 0.0
+	worst, measuredAgain := 0.0, 0
 	for _, p := range providers(r) {
 		for _, f := range p.faults {
 			v.Tried++
-			t, err := troubled(r, f, reps, nil)
+			t, again, err := punctual(r, f, reps)
+			if again {
+				v.Tried++
+				measuredAgain++
+			}
 			if err != nil {
 				v.fail("%s, %s: %v", p.name, f.name, err)
-				continue
 			}
-			if err := t.late(); err != nil {
-				v.fail("%s, %s: %v", p.name, f.name, err)
+			if t == nil {
+				continue
 			}
 			if q := t.quotient(); q > worst {
 				worst = q
@@ -47,10 +51,27 @@ func contextIsBestEffort(r *run) []verdict {
 			}
 		}
 	}
+	v.Detail["measured_again"] = measuredAgain
 	v.Detail["providers"], v.Detail["moments_each"], v.Detail["slowest"] = len(providers(r)), 2*reps, slowest
 	v.Caught = wrongOrder(r, &v)
 	v.Seconds = time.Since(start).Seconds()
 	return []verdict{v}
+}
+
+// punctual lets an agent work under a fault and judges how long it took. A median of
+// few turns says little on a machine with other work, so what seems late is measured
+// again over enough of them; what is wrong in a moment is never asked twice.
+func punctual(r *run, f contextFault, reps int) (t *twins, again bool, err error) {
+	if t, err = troubled(r, f, reps, nil); err != nil {
+		return nil, false, err
+	}
+	if err = t.late(); err == nil || reps >= enoughTurns {
+		return t, false, err
+	}
+	if t, err = troubled(r, f, enoughTurns, nil); err != nil {
+		return nil, true, err
+	}
+	return t, true, t.late()
 }
 
 // wrongOrder is the control: a harness that reads the conversation before the files,
