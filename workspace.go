@@ -13,7 +13,7 @@ type Workspace struct {
 	Ended   *time.Time  `json:"ended,omitempty"` // set by deinit; the history stays
 
 	Origin      *Origin       `json:"origin,omitempty"`      // of a fork: what it grew from
-	Interrupted *Interruption `json:"interrupted,omitempty"` // told by Locate, and stored nowhere
+	Interrupted *Interruption `json:"interrupted,omitempty"` // told by Locate and Status, and stored nowhere
 }
 
 // Origin is the moment that a fork grew from.

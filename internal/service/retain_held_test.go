@@ -64,6 +64,11 @@ func TestACutRestoreKeepsWhatItNeeds(t *testing.T) {
 			continue
 		}
 		cut = true
+		st, err := r.s.Status(t.Context(), r.ws)
+		r.must(err)
+		if d := cmp.Diff(ws.Interrupted, st.Workspace.Interrupted); d != "" {
+			t.Errorf("status tells of another restore (-want +got):\n%s", d)
+		}
 		last := r.saves(3, 4*day) // the plan is not fresh any more, and no safety point young
 		r.danger()
 		r.thin()

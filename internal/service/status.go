@@ -16,6 +16,7 @@ func (s *Service) Status(ctx context.Context, id retake.WorkspaceID) (retake.Sta
 	if out.Workspace, err = s.row(ctx, id); err != nil {
 		return out, fault("no such workspace", unchanged, err)
 	}
+	out.Workspace.Interrupted = s.interrupted(ctx, id)
 	if out.Count, _, err = s.p.Catalog.Counts(ctx, id); err != nil {
 		return out, fault("the timeline cannot be read", unchanged, err)
 	}
