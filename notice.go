@@ -68,6 +68,33 @@ type EventData struct {
 	Head       string       `json:"audit_head,omitempty"`
 }
 
+// Tidings are the types of event that a new checkpoint is.
+func (cp *Checkpoint) Tidings() []EventType {
+	out := []EventType{EventCreated}
+	if cp.Trigger == TriggerReturn {
+		out = append(out, EventRestored)
+	}
+	if cp.Trigger == TriggerFork {
+		out = append(out, EventForked)
+	}
+	if len(cp.Effects) > 0 {
+		out = append(out, EventEffect)
+	}
+	return out
+}
+
+// EventData is what an event tells of a checkpoint, as far as the checkpoint knows.
+func (cp *Checkpoint) EventData(t EventType) EventData {
+	d := EventData{
+		Workspace: cp.Workspace, Checkpoint: cp.ID, Number: cp.Number, Parent: cp.Parent, Trigger: cp.Trigger,
+		Intent: cp.Intent, Tree: cp.Tree, Bytes: cp.Bytes, Coverage: cp.Coverage.Grade,
+	}
+	if t == EventEffect {
+		d.Count = int64(len(cp.Effects))
+	}
+	return d
+}
+
 // WebhookID names a webhook.
 type WebhookID string
 

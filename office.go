@@ -68,11 +68,13 @@ type DeliveryQuery struct {
 	Limit   int
 }
 
-// EventQuery chooses events.
+// EventQuery chooses events. Newest wants the newest alone, and does not wait: to begin
+// behind it.
 type EventQuery struct {
-	After int64
-	Limit int
-	Wait  time.Duration
+	After  int64
+	Limit  int
+	Wait   time.Duration
+	Newest bool
 }
 
 // Scheduler does things on a cadence.

@@ -86,6 +86,9 @@ var powers = map[KeyKind][]Power{
 // Has reports whether a kind of key has a power.
 func (k KeyKind) Has(p Power) bool { return slices.Contains(powers[k], p) }
 
+// Powers are all that a kind of key has.
+func (k KeyKind) Powers() []Power { return slices.Clone(powers[k]) }
+
 // KeyID names a key; it is no secret.
 type KeyID string
 

@@ -58,6 +58,19 @@ type Segment struct {
 	Bytes  int64    `json:"bytes"`
 }
 
+// Spoken is what was said in a conversation, for people.
+type Spoken struct {
+	Conversation Conversation `json:"conversation"`
+	Lines        []SpokenLine `json:"lines"` // oldest first
+}
+
+// SpokenLine is one thing that was said. Likely secrets in it are masked.
+type SpokenLine struct {
+	Who  string `json:"who"` // you, agent, tool, or note
+	Tool string `json:"tool,omitempty"`
+	Text string `json:"text"`
+}
+
 // Resumption is how a conversation goes on from a checkpoint, as a fork of the
 // session: the live one is never changed.
 type Resumption struct {

@@ -31,6 +31,7 @@ type ask struct {
 	bytes  bool      // the answer is not JSON
 	events bool      // the answer is a stream of them
 	last   string
+	part   string // of the bytes
 	follow func(retake.Progress)
 
 	once  string // the key under which a server remembers its answer
@@ -175,6 +176,9 @@ func (c *Client) request(ctx context.Context, a *ask, body []byte) (*http.Reques
 	c.identify(req, a)
 	switch {
 	case a.bytes:
+		if a.part != "" {
+			req.Header.Set("Range", a.part)
+		}
 		req.Header.Set("Te", "trailers")
 		req.Header.Set("Connection", "TE")
 	case a.follow != nil || a.events:

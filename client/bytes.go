@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -20,8 +21,39 @@ const (
 
 // Open gives the bytes of a file as they arrive.
 func (c *Client) Open(ctx context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error) {
+	return c.OpenPart(ctx, PartQuery{Workspace: ws, Ref: ref, Path: path})
+}
+
+// PartQuery chooses a part of a file: what begins at From, and at most Most bytes of it, if
+// that is not 0. Masked covers likely secrets; From and Most then count what is sent.
+type PartQuery struct {
+	Workspace  retake.WorkspaceID
+	Ref, Path  string
+	From, Most int64
+	Masked     bool
+}
+
+// header is the Range that says so; "": all is wanted.
+func (q *PartQuery) header() string {
+	switch {
+	case q.Most > 0:
+		return fmt.Sprintf("bytes=%d-%d", q.From, q.From+q.Most-1)
+	case q.From > 0:
+		return fmt.Sprintf("bytes=%d-", q.From)
+	}
+	return ""
+}
+
+// OpenPart gives a part of a file as it arrives. A part behind the end is an Invalid error.
+func (c *Client) OpenPart(ctx context.Context, q PartQuery) (io.ReadCloser, retake.Entry, error) {
 	var e retake.Entry
-	b, err := c.open(ctx, get(url.Values{"ref": {ref}, "path": {path}}, "workspaces", string(ws), "file"))
+	v := url.Values{"ref": {q.Ref}, "path": {q.Path}}
+	if q.Masked {
+		v.Set("masked", "true")
+	}
+	a := get(v, "workspaces", string(q.Workspace), "file")
+	a.part = q.header()
+	b, err := c.open(ctx, a)
 	if err != nil {
 		return nil, e, err
 	}

@@ -45,7 +45,7 @@ func TestReviveBringsItBack(t *testing.T) {
 	want := retake.About{Version: "9", API: 1}
 	f := newFar(t)
 	got, err := f.client(answers(want)).About(t.Context())
-	if err != nil || got != want {
+	if err != nil || !cmp.Equal(got, want) {
 		t.Errorf("%+v %v", got, err)
 	}
 	// Nothing was sent, so a deed is sent again too.

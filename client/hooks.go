@@ -75,6 +75,9 @@ func (c *Client) Events(ctx context.Context, q retake.EventQuery) ([]retake.Even
 	if q.After != 0 {
 		v.Set("after", strconv.FormatInt(q.After, 10))
 	}
+	if q.Newest {
+		v.Set("newest", "true")
+	}
 	if q.Wait > 0 {
 		v.Set("wait", q.Wait.String())
 	}

@@ -65,6 +65,11 @@ func (c *Client) Conversation(ctx context.Context, ws retake.WorkspaceID, ref st
 	return b, *state.Conversation, nil
 }
 
+// Spoken answers what was said up to a checkpoint, with likely secrets masked.
+func (c *Client) Spoken(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.Spoken, error) {
+	return call[retake.Spoken](ctx, c, get(url.Values{"ref": {ref}}, "workspaces", string(ws), "spoken"))
+}
+
 type resumeBody struct {
 	Ref    string `json:"ref,omitempty"`
 	Dir    string `json:"dir,omitempty"`

@@ -40,6 +40,7 @@ type Options struct {
 	OneShot    bool   // the process ends with this service
 	Sole       bool   // this process owns the store alone and for long
 	Track      track.Options
+	Tell       Tell // hears what happens; nil: nobody does
 
 	// Other rows and other bytes than those on this disk.
 	Catalog func(ctx context.Context) (catalog.Catalog, error)
@@ -74,6 +75,9 @@ func Solo(ctx context.Context, c config.Config, s *config.Settings, o Options) (
 	cat, err := o.Catalog(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if o.Tell != nil {
+		cat = heard{cat, o.Clock, o.Tell}
 	}
 	parts := service.Parts{
 		Catalog: cat, OpenStore: o.Store,

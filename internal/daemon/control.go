@@ -15,6 +15,7 @@ func (d *daemon) routes(svc http.Handler) http.Handler {
 		d.tell(w, http.StatusOK)
 	})
 	mux.HandleFunc("POST /daemon/stop", d.stop)
+	mux.HandleFunc("POST /daemon/console", d.openConsole)
 	return mux
 }
 

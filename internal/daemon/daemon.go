@@ -9,7 +9,8 @@
 //	    before it listens until its service is closed.
 //	D2  What was asked for is finished: a daemon that leaves takes no new
 //	    request and waits for those it has.
-//	D3  Nobody but the user, and root, is answered.
+//	D3  Nobody but the user, and root, is answered: at the socket by who they are, at the
+//	    console by a page that they opened.
 //	D4  Nothing is acknowledged once the data directory is gone.
 //	D5  A younger build takes over from an older one, never the other way round.
 package daemon
@@ -36,6 +37,7 @@ type Options struct {
 	Version  string
 	Clock    clock.Clock
 	Open     func(context.Context) (retake.Service, error) // the service; called once
+	News     *News                                         // what happens; nil: nobody can be told
 	Say      func(line string) error                       // tells the starter how it went; nil: nobody waits
 	Settle   func() (note string)                          // makes the process independent of its starter; nil in tests
 	Tune     func()                                        // sets the memory of the process; nil: as the runtime does

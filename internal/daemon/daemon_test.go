@@ -28,6 +28,7 @@ type house struct {
 	conf     config.Config
 	settings *config.Settings
 	clock    clock.Clock
+	news     *daemon.News
 	said     chan string
 	ended    chan error
 	stop     context.CancelFunc
@@ -61,7 +62,11 @@ func must(t *testing.T, err error) {
 }
 
 func (h *house) solo(ctx context.Context) (retake.Service, error) {
-	return assemble.Solo(ctx, h.conf, h.settings, assemble.Options{Sole: true})
+	o := assemble.Options{Sole: true, Derivation: derivation}
+	if h.news != nil {
+		o.Tell = h.news.Tell
+	}
+	return assemble.Solo(ctx, h.conf, h.settings, o)
 }
 
 // begin runs the daemon and waits for its word.
@@ -72,7 +77,7 @@ func (h *house) begin(open func(context.Context) (retake.Service, error)) string
 	said, ended := h.said, h.ended
 	go func() {
 		ended <- daemon.Run(ctx, daemon.Options{
-			Conf: h.conf, Settings: h.settings, Version: "v1.0.0", Clock: h.clock, Open: open,
+			Conf: h.conf, Settings: h.settings, Version: "v1.0.0", Clock: h.clock, Open: open, News: h.news,
 			Say: func(line string) error { said <- line; return nil },
 		})
 	}()

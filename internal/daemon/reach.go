@@ -78,8 +78,15 @@ func hungUp(err error) bool {
 var errAnother = errors.New("another daemon answers")
 
 func (h *Hand) ask(ctx context.Context, method, path string, want int) (State, error) {
+	var st State
+	err := h.call(ctx, method, path, want, &st)
+	return st, err
+}
+
+// call asks the daemon about itself; the answer is read into out.
+func (h *Hand) call(ctx context.Context, method, path string, want int, out any) error {
 	if err := h.conf.CheckRun(); err != nil {
-		return State{}, err
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
@@ -91,24 +98,23 @@ func (h *Hand) ask(ctx context.Context, method, path string, want int) (State, e
 	}}
 	req, err := http.NewRequestWithContext(ctx, method, "http://daemon"+path, nil)
 	if err != nil {
-		return State{}, fmt.Errorf("ask the daemon: %w", err)
+		return fmt.Errorf("ask the daemon: %w", err)
 	}
 	resp, err := c.Do(req)
 	if err != nil {
-		return State{}, fmt.Errorf("ask the daemon: %w", err)
+		return fmt.Errorf("ask the daemon: %w", err)
 	}
 	defer resp.Body.Close() //nolint:errcheck // only read
 	if resp.StatusCode == http.StatusConflict {
-		return State{}, errAnother
+		return errAnother
 	}
 	if resp.StatusCode != want {
-		return State{}, fmt.Errorf("ask the daemon: it answers %s", resp.Status)
+		return fmt.Errorf("ask the daemon: it answers %s", resp.Status)
 	}
-	var st State
-	if err := json.NewDecoder(resp.Body).Decode(&st); err != nil {
-		return State{}, fmt.Errorf("ask the daemon: %w", err)
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		return fmt.Errorf("ask the daemon: %w", err)
 	}
-	return st, nil
+	return nil
 }
 
 // Stop asks the daemon to leave and waits until it has; its process id, or 0 when

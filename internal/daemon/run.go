@@ -186,6 +186,7 @@ type daemon struct {
 	sock       *socket
 	place      os.FileInfo // the lock as we hold it
 	calls      traffic
+	console    *console
 	leave      chan string // why; the first reason counts
 	unfinished bool        // it leaves while something is still being done
 }

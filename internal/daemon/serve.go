@@ -13,6 +13,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/clock"
 	"github.com/retake-dev/retake/internal/httpapi"
+	"github.com/retake-dev/retake/internal/web"
 )
 
 const (
@@ -27,12 +28,13 @@ func (d *daemon) serve(ctx context.Context) error {
 	defer cancelOpening()
 	carried, cancelCarried := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancelCarried()
-	svc := d.open(opening, carried)
+	leaving, leave := context.WithCancel(context.Background())
+	defer leave()
+	svc := d.open(opening, carried, leaving)
 	d.calls.start(d.Clock)
-	server := &http.Server{
-		Handler: d.routes(svc), ReadHeaderTimeout: headerWait,
-		ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelWarn),
-	}
+	d.console = newConsole(d, d.calls.through(d.Clock, d.rooted(svc)))
+	server := d.server(d.routes(svc))
+	server.RegisterOnShutdown(leave)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(guarded{d.sock, d.log}) }()
 	idle, stopIdle := context.WithCancel(ctx)
@@ -58,23 +60,39 @@ func (d *daemon) serve(ctx context.Context) error {
 	return errors.Join(err, d.close(svc, finished))
 }
 
+func (d *daemon) server(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: headerWait,
+		ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelWarn),
+	}
+}
+
 // finish takes no new requests and waits for those in flight. Work that goes
 // beyond all patience is stopped: nothing that was sealed is lost by that.
 func (d *daemon) finish(server *http.Server, cancelCarried func()) bool {
 	patient, cancel := context.WithTimeout(context.Background(), finishWait)
 	defer cancel()
-	if idle(server.Shutdown(patient)) {
+	if d.shut(patient, server) {
 		return true
 	}
 	d.log.Warn("stopping requests that take too long", "in flight", d.calls.count())
 	cancelCarried()
 	last, cancelLast := context.WithTimeout(context.Background(), graceAfter)
 	defer cancelLast()
-	if idle(server.Shutdown(last)) {
+	if d.shut(last, server) {
 		return true
 	}
 	_ = server.Close() // nobody is left to hear
+	d.console.close()
 	return false
+}
+
+// shut takes no new requests at the socket and at the console, and waits for both.
+func (d *daemon) shut(ctx context.Context, server *http.Server) bool {
+	console := make(chan error, 1)
+	go func() { console <- d.console.shutdown(ctx) }()
+	err := server.Shutdown(ctx)
+	return idle(<-console) && idle(err)
 }
 
 // idle reads the answer of a shutdown: that somebody had closed the listener
@@ -174,7 +192,7 @@ type pending struct {
 }
 
 // open opens the service beside the first requests.
-func (d *daemon) open(ctx, carried context.Context) *pending {
+func (d *daemon) open(ctx, carried, leaving context.Context) *pending {
 	p := &pending{done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
@@ -187,7 +205,11 @@ func (d *daemon) open(ctx, carried context.Context) *pending {
 			return
 		}
 		p.service = s
-		p.handler = httpapi.New(s, httpapi.Options{About: func() retake.About { return d.about }, Carry: true, Stop: carried, Log: d.log})
+		o := httpapi.Options{About: func() retake.About { return d.about }, Carry: true, Stop: carried, Leaving: leaving, Log: d.log}
+		if d.News != nil {
+			o.News = d.News
+		}
+		p.handler = web.Content(httpapi.New(s, o), s, httpapi.WriteProblem)
 	}()
 	return p
 }

@@ -24,12 +24,21 @@ const (
 	maxHeader = 6 << 10 // what stands between takes eight thousand bytes of headers
 )
 
-// copied is the answer whose body is src. An entry, if there is one, goes ahead.
-func copied(src io.ReadCloser, mediaType string, e *retake.Entry) *huma.StreamResponse {
+// sending is bytes on their way. An entry, if there is one, goes ahead.
+type sending struct {
+	src       io.ReadCloser
+	mediaType string
+	entry     *retake.Entry
+	span      *span // nil: all of it
+	parts     bool  // parts can be asked for
+}
+
+// copied is the answer whose body is src.
+func copied(x sending) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
-		defer src.Close() //nolint:errcheck // nothing was written
+		defer x.src.Close() //nolint:errcheck // nothing was written
 		r, w := humago.Unwrap(hc)
-		c := &copying{src: src, w: w, piece: make([]byte, pieceSize)}
+		c := &copying{src: x.src, w: w, piece: make([]byte, pieceSize)}
 		if c.read(); c.err != nil { // nothing is sent yet
 			writeProblem(w, r, problemOf(c.err))
 			return
@@ -39,11 +48,7 @@ func copied(src io.ReadCloser, mediaType string, e *retake.Entry) *huma.StreamRe
 		if told {
 			w.Header().Set("Trailer", endTrailer)
 		}
-		if e != nil {
-			w.Header().Set(entryHeader, entryText(*e))
-		}
-		w.Header().Set("Content-Type", mediaType)
-		w.WriteHeader(http.StatusOK)
+		w.WriteHeader(x.head(w.Header()))
 		err := c.rest()
 		switch {
 		case err != nil && !told:
@@ -54,6 +59,22 @@ func copied(src io.ReadCloser, mediaType string, e *retake.Entry) *huma.StreamRe
 			w.Header().Set(endTrailer, goodEnd)
 		}
 	}}
+}
+
+// head says what comes, and answers the status.
+func (x *sending) head(h http.Header) int {
+	if x.entry != nil {
+		h.Set(entryHeader, entryText(*x.entry))
+	}
+	h.Set("Content-Type", x.mediaType)
+	if x.parts {
+		h.Set("Accept-Ranges", "bytes")
+	}
+	if x.span == nil {
+		return http.StatusOK
+	}
+	h.Set("Content-Range", x.span.String())
+	return http.StatusPartialContent
 }
 
 // copying is a piece that was read and not written yet.

@@ -46,16 +46,16 @@ type applyBody struct {
 }
 
 func (a *api) exchanging() {
-	bytesOf(a, op(http.MethodGet, "/v1/workspaces/{ws}/checkpoints/{ref}/archive", "archive", "A checkpoint as a tar archive"), tarType, false, a.archive)
+	bytesOf(a, op(http.MethodGet, "/v1/workspaces/{ws}/checkpoints/{ref}/archive", "archive", "A checkpoint as a tar archive"), tarType, a.archive)
 	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/restore", "apply-restore", "Plan and restore in one request; with obstacles, nothing but the plan"), a.apply)
 	a.importing()
 }
 
 // archive resolves the ref once: all of an archive is of one moment.
-func (a *api) archive(ctx context.Context, in *archivePath) (io.ReadCloser, *retake.Entry, error) {
+func (a *api) archive(ctx context.Context, in *archivePath) (io.ReadCloser, error) {
 	cp, err := a.Find(ctx, in.Workspace, in.Ref)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	r, w := io.Pipe()
@@ -67,7 +67,7 @@ func (a *api) archive(ctx context.Context, in *archivePath) (io.ReadCloser, *ret
 		})
 		_ = w.CloseWithError(err) // never fails
 	}()
-	return p, nil, nil
+	return p, nil
 }
 
 // piped is what another goroutine writes. It ends with its reader.

@@ -24,10 +24,11 @@ const (
 )
 
 type eventsQuery struct {
-	After  int64  `query:"after" doc:"The seq of the last event that is known. Absent: from the beginning."`
+	After  string `query:"after" doc:"The seq of the last event that is known; latest: what happens from now on. Absent: from the beginning."`
 	Limit  int    `query:"limit" doc:"At most so many, and at most 1000. Absent: 50."`
 	Cursor string `query:"cursor" doc:"The next_cursor of the part before."`
 	Wait   string `query:"wait" doc:"How long to wait for the first, such as 20s; at most a minute. Absent: not at all."`
+	Newest bool   `query:"newest" doc:"Only the newest, at once: to begin behind it."`
 	Last   string `header:"Last-Event-ID" doc:"As after, of a stream that broke off."`
 }
 
@@ -42,7 +43,7 @@ func (a *api) following() {
 		},
 	}}
 	huma.Register(a.huma, o, func(ctx context.Context, in *eventsQuery) (*huma.StreamResponse, error) {
-		if a.o.Office == nil {
+		if a.news == nil {
 			return nil, problemOf(errNoOffice())
 		}
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
@@ -62,7 +63,11 @@ func (a *api) following() {
 }
 
 func (a *api) events(ctx context.Context, in *eventsQuery) (page[retake.Event], error) {
-	after, err := a.more("events", in.Cursor, in.After)
+	if in.Newest {
+		got, err := a.news.Events(ctx, retake.EventQuery{Newest: true})
+		return page[retake.Event]{Data: filled(got)}, err
+	}
+	after, err := a.behind(ctx, in)
 	if err != nil {
 		return page[retake.Event]{}, err
 	}
@@ -73,7 +78,7 @@ func (a *api) events(ctx context.Context, in *eventsQuery) (page[retake.Event], 
 		}
 	}
 	limit := (&pageQuery{Limit: in.Limit}).limit()
-	got, err := a.o.Office.Events(ctx, retake.EventQuery{After: after, Limit: limit, Wait: min(wait, maxWait)})
+	got, err := a.news.Events(ctx, retake.EventQuery{After: after, Limit: limit, Wait: min(wait, maxWait)})
 	if err != nil {
 		return page[retake.Event]{}, err
 	}
@@ -89,10 +94,12 @@ func (a *api) events(ctx context.Context, in *eventsQuery) (page[retake.Event], 
 func (a *api) follow(ctx context.Context, w http.ResponseWriter, r *http.Request, in *eventsQuery) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if a.o.Stop != nil {
-		defer context.AfterFunc(a.o.Stop, cancel)()
+	for _, end := range []context.Context{a.o.Stop, a.o.Leaving} {
+		if end != nil {
+			defer context.AfterFunc(end, cancel)()
+		}
 	}
-	after, err := a.resumed(in)
+	after, err := a.resumed(ctx, in)
 	var got []retake.Event
 	if err == nil {
 		got, err = a.happened(ctx, after, 0)
@@ -126,9 +133,9 @@ func (a *api) follow(ctx context.Context, w http.ResponseWriter, r *http.Request
 }
 
 // resumed is where a stream goes on. What a stream that broke off says is newer than its address.
-func (a *api) resumed(in *eventsQuery) (int64, error) {
+func (a *api) resumed(ctx context.Context, in *eventsQuery) (int64, error) {
 	if in.Last == "" {
-		return a.more("events", in.Cursor, in.After)
+		return a.behind(ctx, in)
 	}
 	n, err := strconv.ParseInt(in.Last, 10, 64)
 	if err != nil {
@@ -137,9 +144,35 @@ func (a *api) resumed(in *eventsQuery) (int64, error) {
 	return n, nil
 }
 
+// fromNow is the word for the place behind the newest event.
+const fromNow = "latest"
+
+// behind is the event that a list or a stream begins after.
+func (a *api) behind(ctx context.Context, in *eventsQuery) (int64, error) {
+	switch {
+	case in.Cursor != "":
+		return a.more("events", in.Cursor, 0)
+	case in.After == "":
+		return 0, nil
+	case in.After == fromNow:
+		got, err := guarded(a, func() ([]retake.Event, error) {
+			return a.news.Events(ctx, retake.EventQuery{Newest: true})
+		})
+		if err != nil || len(got) == 0 {
+			return 0, err
+		}
+		return got[len(got)-1].Seq, nil
+	}
+	n, err := strconv.ParseInt(in.After, 10, 64)
+	if err != nil {
+		return 0, &retake.Error{Kind: retake.Invalid, What: "after is no number, and not the word latest", Safe: unchanged, Err: err}
+	}
+	return n, nil
+}
+
 func (a *api) happened(ctx context.Context, after int64, wait time.Duration) ([]retake.Event, error) {
 	return guarded(a, func() ([]retake.Event, error) {
-		return a.o.Office.Events(ctx, retake.EventQuery{After: after, Limit: batch, Wait: wait})
+		return a.news.Events(ctx, retake.EventQuery{After: after, Limit: batch, Wait: wait})
 	})
 }
 

@@ -43,6 +43,9 @@ func (w *wire) events(ctx context.Context, q retake.EventQuery) ([]retake.Event,
 		w.asked = append(w.asked, q)
 		w.mu.Unlock()
 		var out []retake.Event
+		if q.Newest {
+			q.After, q.Wait, q.Limit = max(last-1, 0), 0, 1
+		}
 		for n := q.After + 1; n <= last && len(out) < q.Limit; n++ {
 			out = append(out, retake.Event{Seq: n, ID: "e", Type: retake.EventCreated, Time: soon, Data: json.RawMessage(`{"intent":"a\nb"}`)})
 		}
@@ -114,6 +117,8 @@ func TestStreamOfEvents(t *testing.T) {
 		"from the beginning":      {"/v1/events", "", "1"},
 		"after":                   {"/v1/events?after=3", "", "4"},
 		"last":                    {"/v1/events", "3", "4"},
+		"from now":                {"/v1/events?after=latest", "", "5"},
+		"from now, then broke":    {"/v1/events?after=latest", "2", "3"},
 		"what broke off is newer": {"/v1/events?after=1", "4", "5"},
 	} {
 		w := newWire(4)
@@ -167,24 +172,31 @@ func TestQuietStreamLives(t *testing.T) {
 	}
 }
 
-// A stream ends with its asker, and when we are stopped.
+// A stream ends with its asker, when we are stopped, and when we are about to leave.
 func TestStreamEnds(t *testing.T) {
 	t.Parallel()
-	for _, stopped := range []bool{false, true} {
+	for _, why := range []string{"asker", "stop", "leaving"} {
 		w := newWire(1)
 		f := &fixed{news: w.events}
 		stop, halt := context.WithCancel(t.Context())
 		ended := make(chan struct{})
-		h := httpapi.New(f, httpapi.Options{Office: f, Stop: stop})
+		o := httpapi.Options{Office: f}
+		switch why {
+		case "stop":
+			o.Stop = stop
+		case "leaving":
+			o.Leaving = stop
+		}
+		h := httpapi.New(f, o)
 		r, leave := streaming(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			defer close(ended)
 			h.ServeHTTP(w, r)
 		}), "/v1/events", "")
 		numbers(t, r, 1)
-		if stopped {
-			halt()
-		} else {
+		if why == "asker" {
 			leave()
+		} else {
+			halt()
 		}
 		<-ended
 		halt()

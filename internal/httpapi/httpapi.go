@@ -38,12 +38,22 @@ type Options struct {
 	Carry bool
 	// Stop ends what is carried; nil: it always goes to its end.
 	Stop context.Context
+	// Leaving ends streams of events, which have no end of their own; nil: they last as
+	// long as their askers and Stop let them.
+	Leaving context.Context
 	// Log is told of panics; nil: nobody is.
 	Log *slog.Logger
 	// Office is what a server has beside workspaces; nil: its routes answer not-found.
 	Office retake.Office
+	// News tells what happened; nil: the office does, if there is one.
+	News News
 	// Cursors seal the places of lists; nil: good as long as this handler lives.
 	Cursors Cursors
+}
+
+// News tells events, as an office does.
+type News interface {
+	Events(ctx context.Context, q retake.EventQuery) ([]retake.Event, error)
 }
 
 const describeRoute = "GET /v1/openapi.json"
@@ -69,12 +79,16 @@ type api struct {
 	retake.Service
 	o       Options
 	cursors Cursors
+	news    News // nil: nobody tells
 	huma    huma.API
 }
 
 func build(s retake.Service, o Options) (*http.ServeMux, huma.API) {
 	mux := http.NewServeMux()
 	a := &api{Service: s, o: o, cursors: o.Cursors, huma: describe(mux)}
+	if a.news = o.News; a.news == nil && o.Office != nil {
+		a.news = o.Office
+	}
 	if a.cursors == nil {
 		a.cursors = token.NewCursors(nil)
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/talk"
 )
 
 type signalInput struct{ Body retake.Signal }
@@ -54,10 +55,11 @@ func (a *api) observing() {
 		return a.SetTasks(ctx, in.Workspace, in.Body.Tasks)
 	})
 	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/state", "state", "What the agent held at a checkpoint"), a.state)
-	bytesOf(a, op(http.MethodGet, "/v1/workspaces/{ws}/conversation", "conversation", "A conversation up to a checkpoint, as the agent wrote it"), bytesType, false, func(ctx context.Context, in *refQuery) (io.ReadCloser, *retake.Entry, error) {
+	bytesOf(a, op(http.MethodGet, "/v1/workspaces/{ws}/conversation", "conversation", "A conversation up to a checkpoint, as the agent wrote it"), bytesType, func(ctx context.Context, in *refQuery) (io.ReadCloser, error) {
 		src, _, err := a.Conversation(ctx, in.Workspace, in.Ref)
-		return src, nil, err
+		return src, err
 	})
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/spoken", "spoken", "What was said up to a checkpoint, for people; likely secrets are masked"), a.spoken)
 	answer(a, op(http.MethodPost, "/v1/workspaces/{ws}/resume", "resume", "A fork of the conversation that ends at a checkpoint"), a.resume)
 }
 
@@ -73,6 +75,17 @@ func (a *api) state(ctx context.Context, in *refQuery) (retake.State, error) {
 		s.Conversation.Segments = filled(s.Conversation.Segments)
 	}
 	return s, err
+}
+
+func (a *api) spoken(ctx context.Context, in *refQuery) (retake.Spoken, error) {
+	src, c, err := a.Conversation(ctx, in.Workspace, in.Ref)
+	if err != nil {
+		return retake.Spoken{}, err
+	}
+	defer src.Close() //nolint:errcheck // only read
+	c.Segments = filled(c.Segments)
+	lines, err := talk.Spoken(c.Agent, src)
+	return retake.Spoken{Conversation: c, Lines: filled(lines)}, err
 }
 
 func (a *api) resume(ctx context.Context, in *resumeInput) (retake.Resumption, error) {

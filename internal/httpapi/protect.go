@@ -32,13 +32,8 @@ type workspaceList struct {
 }
 
 func (a *api) protecting() {
-	answer(a, op(http.MethodGet, "/v1/about", "about", "Who answers"), func(context.Context, *struct{}) (retake.About, error) {
-		about := retake.About{}
-		if a.o.About != nil {
-			about = a.o.About()
-		}
-		about.API = retake.APIVersion
-		return about, nil
+	answer(a, op(http.MethodGet, "/v1/about", "about", "Who answers, and what the asker may do"), func(ctx context.Context, _ *struct{}) (retake.About, error) {
+		return a.about(ctx), nil
 	})
 	answer(a, op(http.MethodGet, "/v1/estimate", "estimate", "Look at a directory without touching it"), func(ctx context.Context, in *dirQuery) (retake.Estimate, error) {
 		if err := fromRoot(in.Dir); err != nil {
@@ -60,6 +55,19 @@ func (a *api) protecting() {
 	answer(a, op(http.MethodDelete, "/v1/workspaces/{ws}", "deinit", "End the protection; the history stays"), func(ctx context.Context, in *inWorkspace) (retake.Workspace, error) {
 		return a.Deinit(ctx, in.Workspace)
 	})
+}
+
+func (a *api) about(ctx context.Context) retake.About {
+	about := retake.About{}
+	if a.o.About != nil {
+		about = a.o.About()
+	}
+	about.API = retake.APIVersion
+	if k, ok := ctx.Value(bearerKey{}).(retake.Key); ok {
+		about.Key = &retake.AboutKey{Kind: k.Kind, Name: k.Name, Workspaces: filled(k.Workspaces)}
+		about.Powers = k.Kind.Powers()
+	}
+	return about
 }
 
 func (a *api) init(ctx context.Context, in *body[initBody], tell func(retake.Progress)) (retake.SaveResult, error) {

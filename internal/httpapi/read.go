@@ -30,12 +30,6 @@ type listQuery struct {
 	Dir       string             `query:"dir" doc:"Below the root of the workspace. Empty: the root."`
 }
 
-type fileQuery struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
-	Ref       string             `query:"ref" doc:"A number, a time, latest, start, an id, or the name of a pin."`
-	Path      string             `query:"path" doc:"Below the root of the workspace."`
-}
-
 type objectQuery struct {
 	ID retake.ObjectID `path:"id" doc:"The address that an entry has."`
 }
@@ -55,43 +49,36 @@ func (a *api) reading() {
 	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/status", "status", "How well a workspace is protected"), func(ctx context.Context, in *inWorkspace) (retake.Status, error) {
 		return a.Status(ctx, in.Workspace)
 	})
-	file := op(http.MethodGet, "/v1/workspaces/{ws}/file", "file", "The bytes of a file, or the text of a link, at a moment")
-	bytesOf(a, file, bytesType, true, func(ctx context.Context, in *fileQuery) (io.ReadCloser, *retake.Entry, error) {
-		r, e, err := a.Open(ctx, in.Workspace, in.Ref, in.Path)
-		return r, &e, err
-	})
-	bytesOf(a, op(http.MethodGet, "/v1/objects/{id}", "object", "Stored bytes by their address"), bytesType, false, func(ctx context.Context, in *objectQuery) (io.ReadCloser, *retake.Entry, error) {
-		r, err := a.Bytes(ctx, in.ID)
-		return r, nil, err
+	a.files()
+	bytesOf(a, op(http.MethodGet, "/v1/objects/{id}", "object", "Stored bytes by their address"), bytesType, func(ctx context.Context, in *objectQuery) (io.ReadCloser, error) {
+		return a.Bytes(ctx, in.ID)
 	})
 }
 
 // bytesOf adds a route that answers with bytes.
-func bytesOf[I any](a *api, o huma.Operation, mediaType string, entry bool, f func(context.Context, *I) (io.ReadCloser, *retake.Entry, error)) {
-	text := func(doc string) *huma.Param {
-		return &huma.Param{Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
-	}
+func bytesOf[I any](a *api, o huma.Operation, mediaType string, f func(context.Context, *I) (io.ReadCloser, error)) {
+	o.Responses = map[string]*huma.Response{"200": bytesResponse(mediaType, false)}
+	huma.Register(a.huma, o, func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
+		src, err := guarded(a, func() (io.ReadCloser, error) { return f(ctx, in) })
+		if err != nil {
+			return nil, problemOf(err)
+		}
+		return copied(sending{src: src, mediaType: mediaType}), nil
+	})
+}
+
+func bytesResponse(mediaType string, entry bool) *huma.Response {
 	ok := &huma.Response{
 		Description: "The bytes. With TE: trailers, the trailer " + endTrailer + " is ok or a Problem in base64url JSON; without, a body that cannot be finished breaks off.",
 		Content:     map[string]*huma.MediaType{mediaType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
 		Headers:     map[string]*huma.Param{},
 	}
 	if entry {
-		ok.Headers[entryHeader] = text("The Entry in base64url JSON, without extra when that is long.")
+		ok.Headers[entryHeader] = textHeader("The Entry in base64url JSON, without extra when that is long.")
 	}
-	o.Responses = map[string]*huma.Response{"200": ok}
-	type opened struct {
-		io.ReadCloser
-		*retake.Entry
-	}
-	huma.Register(a.huma, o, func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
-		x, err := guarded(a, func() (opened, error) {
-			r, e, err := f(ctx, in)
-			return opened{r, e}, err
-		})
-		if err != nil {
-			return nil, problemOf(err)
-		}
-		return copied(x.ReadCloser, mediaType, x.Entry), nil
-	})
+	return ok
+}
+
+func textHeader(doc string) *huma.Param {
+	return &huma.Param{Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
 }

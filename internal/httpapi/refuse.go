@@ -31,6 +31,13 @@ func WithRequestID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, requestKey{}, id)
 }
 
+type bearerKey struct{}
+
+// WithKey says which key let a request in, so that who asks can be told what it is good for.
+func WithKey(ctx context.Context, k retake.Key) context.Context {
+	return context.WithValue(ctx, bearerKey{}, k)
+}
+
 type momentKey struct{}
 
 // WithMoment gives the checkpoint that a request makes its id, unless the request names

@@ -63,11 +63,12 @@ var twins = map[string][]string{
 var listTwins = map[string][]string{"Obstacle": {"paths"}, "Plan": {"paths"}, "Return": {"paths"}}
 
 // filledTypes have lists that are never null: their routes see to it.
-var filledTypes = []string{"Backup", "ForkResult", "Plan", "RestoreResult"}
+var filledTypes = []string{"About", "AboutKey", "Backup", "ForkResult", "Plan", "RestoreResult", "Spoken"}
 
 // notes say what a type alone does not.
 var notes = map[string]map[string]string{
-	"About":          {"stamp": "When the executable was made; tells builds of one version apart. Nanoseconds since 1970.", "home": "The directory whose store it looks after."},
+	"About":          {"stamp": "When the executable was made; tells builds of one version apart. Nanoseconds since 1970.", "home": "The directory whose store it looks after.", "namespace": "Of the key; absent on a machine of one's own.", "key": "What let the asker in.", "powers": "What the asker may do, by the x-power of routes. Absent: everything."},
+	"AboutKey":       {"workspaces": "Ids that it is good for; none: all."},
 	"Backup":         {"set": "False: nothing is set; host tells what the host says of itself.", "public": "What the remote must let in, for writing.", "host": "The only one that is spoken to.", "pushed": "The newest that is there for sure: the branch was read back.", "behind": "Checkpoints that are not there.", "left": "What of the newest is left out, by reason."},
 	"Checkpoint":     {"number": "For people; never given twice.", "new_bytes": "Of files that are new or have other bytes.", "trigger": "Triggers are added, never changed.", "content": "Two checkpoints are equal when these are."},
 	"Comparison":     {"from": "Absent before the first.", "to": "Absent when it is now.", "gaps": "Of now."},
@@ -83,11 +84,13 @@ var notes = map[string]map[string]string{
 	"RestoreResult":  {"checkpoint": "The state now.", "safety": "The state before.", "failed": "Paths that were left; with one of them it is done in part.", "holders": "Processes that still hold what was replaced."},
 	"Return":         {"target": "As in the plan.", "before": "The checkpoint that holds all there was.", "failed": "Paths that were left, because they moved on."},
 	"Safety":         {"there": "Nothing changed since it was taken."},
+	"Spoken":         {"lines": "Oldest first; likely secrets are masked."},
+	"SpokenLine":     {"who": "you, agent, tool or note.", "tool": "Which tool an agent calls, or which one answers."},
 	"SaveResult":     {"created": "Files were new.", "recorded": "A checkpoint was added; without one it is the latest.", "partial": "What was sealed first, when the budget ran out."},
 	"Step":           {"what": "added is brought back.", "now": "What is there; absent: nothing.", "then": "What it becomes; absent: nothing.", "unit": "The database it belongs to; its files are replaced as one."},
 	"SweepReport":    {"took": "Nanoseconds.", "peak": "Most extra bytes while it ran."},
 	"Timeline":       {"total": "Of the whole timeline.", "checkpoints": "Newest first."},
-	"Workspace":      {"origin": "Of a fork: what it grew from.", "interrupted": "A restore that was cut off; told by locate."},
+	"Workspace":      {"origin": "Of a fork: what it grew from.", "interrupted": "A restore that was cut off; told by locate and status."},
 	"WorkspaceState": {"gone": "Its directory is not there."},
 }
 

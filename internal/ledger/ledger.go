@@ -135,6 +135,8 @@ type Events interface {
 	Publish(ctx context.Context, events []retake.Event, message func(retake.Event, Hook, retake.EventType) (id string, body []byte)) error
 	// Events lists those after a number, oldest first.
 	Events(ctx context.Context, after int64, limit int) ([]retake.Event, error)
+	// NewestEvent answers the one with the highest number. ErrNotFound.
+	NewestEvent(ctx context.Context) (retake.Event, error)
 	Delivery(ctx context.Context, id string) (retake.Delivery, error)
 	// PutDelivery replaces state, tries and next.
 	PutDelivery(ctx context.Context, d retake.Delivery) error

@@ -15,6 +15,9 @@ func Spawn(context.Context, Detached) (string, error) { return "", ErrUnsupporte
 // keepDescriptors has nothing to do: only what is named is inherited.
 func keepDescriptors() error { return nil }
 
+// Launch is not done here.
+func Launch(Detached) error { return ErrUnsupported }
+
 // ToStarter finds no pipe.
 func ToStarter(int) *Starter { return nil }
 

@@ -28,6 +28,7 @@ import (
 	"github.com/retake-dev/retake/internal/server/trace"
 	"github.com/retake-dev/retake/internal/store"
 	"github.com/retake-dev/retake/internal/store/kopiastore"
+	"github.com/retake-dev/retake/internal/web"
 	"github.com/retake-dev/retake/internal/webhook"
 )
 
@@ -72,7 +73,7 @@ func (s *Server) assemble(ctx context.Context) error {
 		Sign:      func(b []byte) []byte { return ed25519.Sign(s.signer, b) },
 		Elsewhere: elsewhere,
 	})
-	s.front = front.New(front.Options{Ledger: s.ledger, Seal: s.seal, Pool: s.pool, Clock: s.o.Clock, Log: s.o.Log, Meter: s.meter, Trace: s.trace, Ready: s.ready,
+	s.front = front.New(front.Options{Ledger: s.ledger, Seal: s.seal, Pool: s.pool, Clock: s.o.Clock, Log: s.o.Log, Meter: s.meter, Trace: s.trace, Ready: s.ready, Public: s.o.Public,
 		Stir: func() { s.courier.Stir(ledger.QueueOutbox) }})
 	return nil
 }
@@ -86,10 +87,11 @@ func (s *Server) grow(t *tenant.Tenant) {
 		Plan:   timetable.Plan, Replay: s.courier.Replay, Stir: func() { s.courier.Stir(ledger.QueueDelivery) },
 		Ceiling: ceiling(),
 	})
-	t.Hang = &hung{o, httpapi.New(t.Service, httpapi.Options{
-		Office: o, Cursors: s.cursors, Carry: true, Stop: s.carried, Log: s.o.Log,
-		About: func() retake.About { return retake.About{Version: s.o.Version, Started: s.started} },
-	})}
+	api := httpapi.New(t.Service, httpapi.Options{
+		Office: o, Cursors: s.cursors, Carry: true, Stop: s.carried, Leaving: s.leaving, Log: s.o.Log,
+		About: func() retake.About { return retake.About{Version: s.o.Version, Started: s.started, Namespace: t.ID} },
+	})
+	t.Hang = &hung{o, web.Content(api, t.Service, httpapi.WriteProblem)}
 }
 
 // hung is what stands on a namespace that is open.

@@ -66,8 +66,9 @@ func (s *Server) Serve(ctx context.Context, begin func() error, ready func(addre
 	case err = <-ended:
 	}
 	stopJobs()
+	s.leave()
 	for _, h := range servers {
-		err = errors.Join(err, s.leave(h))
+		err = errors.Join(err, s.drain(h))
 	}
 	<-jobsEnded
 	return err
@@ -80,8 +81,8 @@ func (s *Server) http(h http.Handler) *http.Server {
 	}
 }
 
-// leave waits for requests; those that go beyond all patience are stopped.
-func (s *Server) leave(h *http.Server) error {
+// drain waits for requests; those that go beyond all patience are stopped.
+func (s *Server) drain(h *http.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), finishWait)
 	defer cancel()
 	err := h.Shutdown(ctx)

@@ -6,7 +6,8 @@
 //
 //	V1  Nothing is lost with a server: rows are in the database, bytes in the store, and
 //	    what must follow is a row before it is acknowledged.
-//	V2  No port is opened without a key, but for the two that tell whether we live.
+//	V2  No port is opened without a key, but for the two that tell whether we live and the
+//	    files of the console, which are the same for everybody and hold nothing.
 package server
 
 import (
@@ -86,12 +87,15 @@ type Server struct {
 	started time.Time
 	stop    context.CancelFunc // ends what askers left behind
 	carried context.Context
+	leave   context.CancelFunc // ends streams, which have no end of their own
+	leaving context.Context
 }
 
 // Open puts a server together. It listens to nobody yet.
 func Open(ctx context.Context, o Options) (*Server, error) {
 	s := &Server{o: o, started: o.Clock.Now()}
 	s.carried, s.stop = context.WithCancel(context.Background())
+	s.leaving, s.leave = context.WithCancel(context.Background())
 	if err := os.MkdirAll(filepath.Join(o.Data, "run"), 0o700); err != nil {
 		return nil, &retake.Error{Kind: retake.Away, What: "the data directory cannot be made", Safe: "Nothing was changed.", Err: err}
 	}

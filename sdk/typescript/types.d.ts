@@ -4,12 +4,25 @@ export interface About {
   api: number;
   /** The directory whose store it looks after. */
   home: string;
+  /** What let the asker in. */
+  key?: AboutKey;
+  /** Of the key; absent on a machine of one's own. */
+  namespace?: string;
   pid: number;
+  /** What the asker may do, by the x-power of routes. Absent: everything. */
+  powers?: string[];
   /** When the executable was made; tells builds of one version apart. Nanoseconds since 1970. */
   stamp: number;
   /** RFC 3339. */
   started: string;
   version: string;
+}
+
+export interface AboutKey {
+  kind: string;
+  name: string;
+  /** Ids that it is good for; none: all. */
+  workspaces: string[];
 }
 
 export interface Actor {
@@ -1196,6 +1209,20 @@ export interface SpacePlan {
   workspaces: WorkspaceSpace[] | null;
 }
 
+export interface Spoken {
+  conversation: Conversation;
+  /** Oldest first; likely secrets are masked. */
+  lines: SpokenLine[];
+}
+
+export interface SpokenLine {
+  text: string;
+  /** Which tool an agent calls, or which one answers. */
+  tool?: string;
+  /** you, agent, tool or note. */
+  who: string;
+}
+
 export interface Standing {
   command: string;
   name: string;
@@ -1454,7 +1481,7 @@ export interface Workspace {
   ended?: string;
   id: string;
   ino: number;
-  /** A restore that was cut off; told by locate. */
+  /** A restore that was cut off; told by locate and status. */
   interrupted?: Interruption;
   name: string;
   /** The bytes of name, when they are not UTF-8. In base64. */

@@ -73,6 +73,10 @@ var strangers = []struct {
 		isErr(t, err, ledger.ErrNotFound)
 	}},
 	{"Events", func(t *testing.T, b ledger.Book) { empty[retake.Event](t, "events")(b.Events(t.Context(), 0, 0)) }},
+	{"NewestEvent", func(t *testing.T, b ledger.Book) {
+		_, err := b.NewestEvent(t.Context())
+		isErr(t, err, ledger.ErrNotFound)
+	}},
 	{"Delivery", func(t *testing.T, b ledger.Book) {
 		_, err := b.Delivery(t.Context(), fullMessage)
 		isErr(t, err, ledger.ErrNotFound)

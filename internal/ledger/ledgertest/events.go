@@ -66,6 +66,7 @@ func publish(t *testing.T, open Opener) {
 	one.Seq, two.Seq = 1, 2
 	same(t, "events", must[[]retake.Event](t)(b.Events(ctx, 0, 0)), []retake.Event{one, two})
 	same(t, "events after", must[[]retake.Event](t)(b.Events(ctx, 1, 5)), []retake.Event{two})
+	same(t, "the newest", must[retake.Event](t)(b.NewestEvent(ctx)), two)
 	same(t, "events, one", must[[]retake.Event](t)(b.Events(ctx, 0, 1)), []retake.Event{one})
 
 	want := []string{"msg/e1/all/checkpoint.created", "msg/e1/both/checkpoint.created", "msg/e1/both/snapshot.created", "msg/e2/all/workspace.forked"}

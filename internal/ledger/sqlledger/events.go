@@ -99,6 +99,11 @@ func (b *Book) Events(ctx context.Context, after int64, limit int) ([]retake.Eve
 	return findAll(ctx, b.l, b.ns, "list events", scanEvent, sqlEvents, string(b.ns), after, bound(limit))
 }
 
+// NewestEvent answers the one with the highest number. ErrNotFound.
+func (b *Book) NewestEvent(ctx context.Context) (retake.Event, error) {
+	return find(ctx, b.l, b.ns, "find the newest event", scanEvent, sqlNewestEvent, string(b.ns))
+}
+
 func scanEvent(row scanner) (retake.Event, error) {
 	var e retake.Event
 	var raw, data []byte

@@ -40,6 +40,7 @@ const (
 		ON CONFLICT (ns) DO UPDATE SET events = event_head.events RETURNING events, messages`
 	sqlSetEventHead = `UPDATE event_head SET events = $1, messages = $2 WHERE ns = $3`
 	sqlAddEvent     = `INSERT INTO event (ns, seq, id, body, data) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`
+	sqlNewestEvent  = `SELECT body, data FROM event WHERE ns = $1 ORDER BY seq DESC LIMIT 1`
 	sqlEvents       = `SELECT body, data FROM event WHERE ns = $1 AND seq > $2 ORDER BY seq LIMIT $3`
 
 	sqlAddDelivery = `INSERT INTO delivery (ns, id, seq, hook, state, body, message) VALUES ($1, $2, $3, $4, $5, $6, $7)

@@ -112,25 +112,12 @@ func (t *telling) tell(ctx context.Context, n catalog.Notice) error {
 // created tells of a new checkpoint, and of what it stands for. The key is the checkpoint:
 // a catalog that is made again tells nothing twice.
 func (t *telling) created(cp retake.Checkpoint) error {
-	d := t.data(cp)
-	if err := t.add(retake.EventCreated, cp.Time, d, string(cp.ID)); err != nil {
-		return err
-	}
-	if cp.Trigger == retake.TriggerReturn {
-		if err := t.add(retake.EventRestored, cp.Time, d, string(cp.ID)); err != nil {
+	for _, kind := range cp.Tidings() {
+		if err := t.add(kind, cp.Time, t.data(cp, kind), string(cp.ID)); err != nil {
 			return err
 		}
 	}
-	if cp.Trigger == retake.TriggerFork {
-		if err := t.add(retake.EventForked, cp.Time, d, string(cp.ID)); err != nil {
-			return err
-		}
-	}
-	if len(cp.Effects) == 0 {
-		return nil
-	}
-	d.Count = int64(len(cp.Effects))
-	return t.add(retake.EventEffect, cp.Time, d, string(cp.ID))
+	return nil
 }
 
 // verified tells the answers about a checkpoint whose commands were started at the time of
@@ -144,7 +131,7 @@ func (t *telling) verified(ctx context.Context, n catalog.Notice, cp retake.Chec
 		if v.Checkpoint != cp.ID || v.Verdict == retake.Running || v.Started.UnixMicro() != n.Time.UnixMicro() {
 			continue
 		}
-		d := t.data(cp)
+		d := t.data(cp, retake.EventVerified)
 		d.Name, d.Answer, d.Why = v.Name, string(v.Verdict), v.Why
 		if err := t.add(retake.EventVerified, v.Started.Add(v.Took), d, string(v.ID), string(v.Verdict)); err != nil {
 			return err
@@ -172,11 +159,9 @@ func (t *telling) stone(ctx context.Context, kind retake.EventType, n catalog.No
 	return t.add(kind, n.Time, d, string(n.Checkpoint))
 }
 
-func (t *telling) data(cp retake.Checkpoint) retake.EventData {
-	d := retake.EventData{
-		Namespace: t.ns, Workspace: cp.Workspace, Checkpoint: cp.ID, Number: cp.Number, Parent: cp.Parent, Trigger: cp.Trigger,
-		Intent: cp.Intent, Tree: cp.Tree, Bytes: cp.Bytes, Coverage: cp.Coverage.Grade, Head: t.head,
-	}
+func (t *telling) data(cp retake.Checkpoint, kind retake.EventType) retake.EventData {
+	d := cp.EventData(kind)
+	d.Namespace, d.Head = t.ns, t.head
 	if t.c.o.Address != nil {
 		d.Address = t.c.o.Address(t.ns, cp.Workspace, cp.ID)
 	}

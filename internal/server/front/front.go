@@ -2,13 +2,14 @@
 // whether he may, and how often, and then hands the request to the namespace.
 //
 // It reads rows of the ledger and talks to other servers of the same data directory. It
-// never looks into a request beyond its address, its headers and, for a request that may
-// be repeated, its bytes.
+// never looks into a request beyond its address, its headers and, for one that may be
+// repeated or brings a key to the console, its bytes.
 //
 //	R1  Who is not let in learns nothing: no name, no size, no existence.
 //	R2  A route whose power is not known is closed.
 //	R3  A repeated request with the same key gets the answer of the first.
 //	R4  A secret is compared as a digest and never written anywhere.
+//	R5  A cookie of the console is its key, sealed: it can no more than the key, and no longer.
 package front
 
 import (
@@ -16,10 +17,12 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/time/rate"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/clock"
@@ -29,6 +32,7 @@ import (
 	"github.com/retake-dev/retake/internal/server/meter"
 	"github.com/retake-dev/retake/internal/server/tenant"
 	"github.com/retake-dev/retake/internal/server/trace"
+	"github.com/retake-dev/retake/internal/web"
 )
 
 // Options are what a front stands on.
@@ -42,6 +46,7 @@ type Options struct {
 	Trace  *trace.Tracer // nil: nobody is told
 	Ready  func(ctx context.Context) map[string]error
 	Stir   func() // something may have been written that must be told
+	Public string // our address as others know it; "": whatever they ask
 }
 
 // Front answers requests.
@@ -51,11 +56,16 @@ type Front struct {
 	rates   *rates
 	forward *forwarder
 	flight  flight
+	pages   *web.Pages
+	wrong   wrongKeys
 }
 
 // New makes a front.
 func New(o Options) *Front {
-	return &Front{o: o, keys: newKeyring(o), rates: newRates(o.Clock), forward: newForwarder(), flight: flight{keys: map[string]bool{}}}
+	return &Front{
+		o: o, keys: newKeyring(o), rates: newRates(o.Clock), forward: newForwarder(), flight: flight{keys: map[string]bool{}},
+		pages: web.NewPages(), wrong: wrongKeys{held: map[string]*rate.Limiter{}},
+	}
 }
 
 const (
@@ -73,14 +83,15 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.ready(w, r)
 		return
 	}
+	if f.console(w, r) {
+		return
+	}
 	id := requestID(r.Header.Get(idHeader))
 	w.Header().Set(idHeader, id)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
-	power, operation, known := httpapi.PowerOf(r)
-	if !known {
-		operation = "none"
-	}
+	a := wanted(r)
+	operation := a.operation
 	ctx, ended := f.o.Trace.Request(r, operation)
 	r = r.WithContext(httpapi.WithRequestID(ctx, id))
 	done, begun := f.o.Meter.Begin(), f.o.Clock.Now()
@@ -91,7 +102,9 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ended(seen.code)
 		f.o.Log.Debug("request", "id", id, "operation", operation, "code", seen.code, "ms", took.Milliseconds())
 	}()
-	f.admit(seen, r, ask{power: power, operation: operation, known: known})
+	if r, ok := f.borrowed(seen, r); ok {
+		f.admit(seen, r, a)
+	}
 }
 
 // ask is what a request wants.
@@ -99,6 +112,18 @@ type ask struct {
 	power     retake.Power
 	operation string
 	known     bool
+}
+
+// wanted finds out what a request wants, by its address alone.
+func wanted(r *http.Request) ask {
+	if strings.HasPrefix(r.URL.Path, web.ContentPrefix) {
+		return ask{power: retake.PowerSee, operation: "content", known: true}
+	}
+	power, operation, known := httpapi.PowerOf(r)
+	if !known {
+		operation = "none"
+	}
+	return ask{power: power, operation: operation, known: known}
 }
 
 // admit lets a request in, step by step.
@@ -135,7 +160,8 @@ func (f *Front) admit(w http.ResponseWriter, r *http.Request, a ask) {
 		tooOften(w, r, wait)
 		return
 	}
-	r = r.WithContext(retake.WithActor(r.Context(), retake.Actor{Kind: who.key.Kind, Key: who.key.ID, Name: who.key.Name}))
+	ctx := retake.WithActor(r.Context(), retake.Actor{Kind: who.key.Kind, Key: who.key.ID, Name: who.key.Name})
+	r = r.WithContext(httpapi.WithKey(ctx, who.key))
 	f.once(w, r, who, t.Hang.(http.Handler))
 	if r.Method != http.MethodGet {
 		f.o.Stir()
@@ -153,9 +179,10 @@ func mayAsk(k retake.Key, r *http.Request, a ask) error {
 	if len(k.Workspaces) == 0 || a.power == retake.PowerNone {
 		return nil
 	}
-	ws, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/v1/workspaces/"), "/")
-	for _, good := range k.Workspaces {
-		if strings.HasPrefix(r.URL.Path, "/v1/workspaces/") && ws == good {
+	for _, below := range []string{"/v1/workspaces/", web.ContentPrefix} {
+		rest, ok := strings.CutPrefix(r.URL.Path, below)
+		ws, _, _ := strings.Cut(rest, "/")
+		if ok && slices.Contains(k.Workspaces, ws) {
 			return nil
 		}
 	}

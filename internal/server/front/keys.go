@@ -48,11 +48,16 @@ func (k *keyring) find(r *http.Request) (visitor, error) {
 	if !ok {
 		return visitor{}, errNoKey
 	}
-	kind, digest, ok := token.Parse(strings.TrimSpace(secret))
+	return k.whose(r.Context(), strings.TrimSpace(secret))
+}
+
+// whose answers who has a key.
+func (k *keyring) whose(ctx context.Context, secret string) (visitor, error) {
+	kind, digest, ok := token.Parse(secret)
 	if !ok {
 		return visitor{}, errNoKey
 	}
-	h, err := k.known(r.Context(), digest)
+	h, err := k.known(ctx, digest)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return visitor{}, errNoKey
 	}

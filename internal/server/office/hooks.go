@@ -2,6 +2,7 @@ package office
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -146,6 +147,9 @@ const eventPoll = 250 * time.Millisecond
 
 // Events lists events after one. It waits for the first.
 func (o *Office) Events(ctx context.Context, q retake.EventQuery) ([]retake.Event, error) {
+	if q.Newest {
+		return o.newest(ctx)
+	}
 	if q.Limit <= 0 || q.Limit > 1000 {
 		q.Limit = 100
 	}
@@ -166,4 +170,15 @@ func (o *Office) Events(ctx context.Context, q retake.EventQuery) ([]retake.Even
 		case <-again.C:
 		}
 	}
+}
+
+func (o *Office) newest(ctx context.Context) ([]retake.Event, error) {
+	e, err := o.book.NewestEvent(ctx)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []retake.Event{e}, nil
 }

@@ -14,10 +14,20 @@ Raw = bytes  # a name that no field has
 class About:
     api: int
     home: str  # The directory whose store it looks after.
+    key: Optional[AboutKey] = None  # What let the asker in.
+    namespace: Optional[str] = None  # Of the key; absent on a machine of one's own.
     pid: int
+    powers: list[str] = field(default_factory=list)  # What the asker may do, by the x-power of routes. Absent: everything.
     stamp: int  # When the executable was made; tells builds of one version apart. Nanoseconds since 1970.
     started: datetime
     version: str
+
+
+@dataclass(kw_only=True)
+class AboutKey:
+    kind: str
+    name: str
+    workspaces: list[str] = field(default_factory=list)  # Ids that it is good for; none: all.
 
 
 @dataclass(kw_only=True)
@@ -777,6 +787,19 @@ class SpacePlan:
 
 
 @dataclass(kw_only=True)
+class Spoken:
+    conversation: Conversation
+    lines: list[SpokenLine] = field(default_factory=list)  # Oldest first; likely secrets are masked.
+
+
+@dataclass(kw_only=True)
+class SpokenLine:
+    text: str
+    tool: Optional[str] = None  # Which tool an agent calls, or which one answers.
+    who: str  # you, agent, tool or note.
+
+
+@dataclass(kw_only=True)
 class Standing:
     command: str
     name: str
@@ -1016,7 +1039,7 @@ class Workspace:
     ended: Optional[datetime] = None
     id: str
     ino: int
-    interrupted: Optional[Interruption] = None  # A restore that was cut off; told by locate.
+    interrupted: Optional[Interruption] = None  # A restore that was cut off; told by locate and status.
     name: str
     name_raw: Optional[Raw] = None  # The bytes of name, when they are not UTF-8.
     origin: Optional[Origin] = None  # Of a fork: what it grew from.
@@ -1053,6 +1076,7 @@ class WorkspaceState:
 
 __all__ = [
     "About",
+    "AboutKey",
     "Actor",
     "Answer",
     "AuditEntry",
@@ -1127,6 +1151,8 @@ __all__ = [
     "Signal",
     "Snapshot",
     "SpacePlan",
+    "Spoken",
+    "SpokenLine",
     "Standing",
     "State",
     "Status",

@@ -1,0 +1,25 @@
+//go:build unix
+
+package proc
+
+import (
+	"fmt"
+	"os/exec"
+	"syscall"
+)
+
+// Launch starts a detached process that says nothing, and does not wait for it.
+func Launch(d Detached) error {
+	if err := keepDescriptors(); err != nil {
+		return fmt.Errorf("keep descriptors: %w", err)
+	}
+	cmd := exec.Command(d.Path, d.Args...)
+	cmd.Dir = "/"
+	cmd.Env = append([]string{}, d.Env...) // nil would mean ours
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", d.Path, err)
+	}
+	go func() { _ = cmd.Wait() }() // a starter that lives on leaves no zombie
+	return nil
+}

@@ -1,0 +1,161 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
+
+// ContentPrefix begins the addresses of pictures: /console/content/{ws}/{ref}/{path…}.
+const ContentPrefix = "/console/content/"
+
+const (
+	// sandboxed bytes have an origin that is nobody's, also when they are opened by
+	// themselves, and may load nothing.
+	sandboxed = "sandbox; default-src 'none'"
+
+	maxPicture = 20 << 20
+	headSize   = 64 // bytes that tell a format
+
+	unchanged = "Nothing was changed."
+)
+
+// Opener gives the bytes of a file at a moment.
+type Opener interface {
+	Open(ctx context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error)
+}
+
+// Problem answers a request with the problem that err is; a status other than 0 replaces
+// the one of its kind.
+type Problem func(w http.ResponseWriter, r *http.Request, err error, status int)
+
+// Content serves pictures of a workspace, and leaves what is no address of one to next. Who
+// asks was let in before.
+func Content(next http.Handler, s Opener, problem Problem) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, ContentPrefix) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		harden(w.Header(), sandboxed)
+		w.Header().Set("Cache-Control", "no-store")
+		if err := content(s, w, r); err != nil {
+			var no *refusal
+			if errors.As(err, &no) {
+				problem(w, r, no.err, no.status)
+				return
+			}
+			problem(w, r, err, 0)
+		}
+	})
+}
+
+// refusal is an error with a status of its own.
+type refusal struct {
+	status int
+	err    error
+}
+
+func (r *refusal) Error() string { return r.err.Error() }
+
+func refuse(status int, kind retake.ErrorKind, what, hint string) error {
+	return &refusal{status, &retake.Error{Kind: kind, What: what, Safe: unchanged, Hint: hint}}
+}
+
+// content answers an error as long as nothing was sent.
+func content(s Opener, w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		return refuse(http.StatusMethodNotAllowed, retake.Invalid, "pictures are only looked at", "")
+	}
+	if !seen(r.Header.Get("Sec-Fetch-Dest")) {
+		return refuse(http.StatusForbidden, retake.Denied, "a file of a workspace is shown as a picture and used for nothing else", "")
+	}
+	ws, ref, path, ok := place(r.URL)
+	if !ok {
+		return refuse(http.StatusNotFound, retake.NotFound, "there is nothing at this address", "")
+	}
+	src, e, err := s.Open(r.Context(), ws, ref, path)
+	if err != nil {
+		return err
+	}
+	defer src.Close() //nolint:errcheck // only read
+	if e.Size > maxPicture {
+		return refuse(http.StatusRequestEntityTooLarge, retake.Limit, fmt.Sprintf("the picture has more than %d MiB", maxPicture>>20), "read it as a file")
+	}
+	head, err := io.ReadAll(io.LimitReader(src, headSize))
+	if err != nil {
+		return err
+	}
+	kind := rasterOf(head)
+	if e.Kind != retake.KindFile || kind == "" {
+		return refuse(http.StatusUnsupportedMediaType, retake.Invalid, "this is no picture that is shown here", "png, jpeg, gif, webp and avif are; anything else is read as text")
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Disposition", "inline")
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	send(w, head, src)
+	return nil
+}
+
+// send copies a picture. One that breaks off, or grew while it was read, never looks whole.
+func send(w http.ResponseWriter, head []byte, rest io.Reader) {
+	n, err := io.Copy(w, io.MultiReader(bytes.NewReader(head), io.LimitReader(rest, maxPicture-int64(len(head))+1)))
+	if err != nil || n > maxPicture {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// seen are the uses that a browser may tell: as a picture, by itself, or read by the page.
+// A file that is a picture and a script at once must not be run.
+func seen(use string) bool {
+	return slices.Contains([]string{"", "image", "document", "empty"}, use)
+}
+
+// place reads an address. Parts keep their bytes: each is percent-encoded by itself.
+func place(u *url.URL) (retake.WorkspaceID, string, string, bool) {
+	rest, ok := strings.CutPrefix(u.EscapedPath(), ContentPrefix)
+	parts := strings.SplitN(rest, "/", 3)
+	if !ok || len(parts) != 3 {
+		return "", "", "", false
+	}
+	for i := range parts {
+		text, err := url.PathUnescape(parts[i])
+		if err != nil || text == "" {
+			return "", "", "", false
+		}
+		parts[i] = text
+	}
+	return retake.WorkspaceID(parts[0]), parts[1], parts[2], true
+}
+
+// rasterOf answers the media type of a picture by its first bytes; "" when it is none
+// that is shown.
+func rasterOf(head []byte) string {
+	at := func(i int, text string) bool {
+		return len(head) >= i+len(text) && string(head[i:i+len(text)]) == text
+	}
+	switch {
+	case at(0, "\x89PNG\r\n\x1a\n"):
+		return "image/png"
+	case at(0, "\xff\xd8\xff"):
+		return "image/jpeg"
+	case at(0, "GIF87a"), at(0, "GIF89a"):
+		return "image/gif"
+	case at(0, "RIFF") && at(8, "WEBPVP8"):
+		return "image/webp"
+	case at(4, "ftypavif"), at(4, "ftypavis"):
+		return "image/avif"
+	}
+	return ""
+}
