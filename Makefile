@@ -56,3 +56,11 @@ sdk: ## the clients in three languages, asked the same of a real server
 	node --test sdk/typescript/
 	cd sdk/python && PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -q
 	go run ./test/sdk -python $(PYTHON)
+
+.PHONY: console browser
+
+console: ## build the console into internal/web/dist
+	cd console && npm ci --no-audit --no-fund && npm run build
+
+browser: ## the console in a real browser, at full size
+	go test -count=1 -timeout 40m -v -tags browser ./test/browser

@@ -1,0 +1,122 @@
+// What the screens ask for, each by one name and with one key in the cache. Live events
+// make keys of a workspace stale; moments themselves never change, so what is asked of a
+// number is kept.
+import { queryOptions } from "@tanstack/react-query";
+import { ask, send } from "./ask.ts";
+import type * as T from "./types.ts";
+
+const at = (ws: string, rest: string) => `/v1/workspaces/${encodeURIComponent(ws)}/${rest}`;
+
+/** The part of a timeline that one request fetches. */
+export const pageSize = 200;
+
+const forever = { staleTime: Infinity, gcTime: 10 * 60_000 } as const;
+
+export const about = queryOptions({
+  queryKey: ["about"],
+  queryFn: ({ signal }) => ask<T.About>("GET", "/v1/about", { signal }),
+  staleTime: 60_000,
+});
+
+export const workspaces = queryOptions({
+  queryKey: ["workspaces"],
+  queryFn: async ({ signal }) => (await ask<T.WorkspaceList>("GET", "/v1/workspaces", { signal })).workspaces,
+});
+
+export const statusOf = (ws: string) =>
+  queryOptions({
+    queryKey: ["ws", ws, "status"],
+    queryFn: ({ signal }) => ask<T.Status>("GET", at(ws, "status"), { signal }),
+  });
+
+/** A page of the timeline, newest first, below a number. */
+export const logOf = (ws: string, q: { before?: number; limit?: number; path?: string; good?: boolean; session?: string } = {}) =>
+  queryOptions({
+    queryKey: ["ws", ws, "log", q],
+    queryFn: ({ signal }) => ask<T.Timeline>("GET", at(ws, "checkpoints"), { query: { limit: pageSize, ...q }, signal }),
+  });
+
+export const forksOf = (ws: string) =>
+  queryOptions({
+    queryKey: ["ws", ws, "forks"],
+    queryFn: async ({ signal }) => (await ask<T.ForkList>("GET", at(ws, "forks"), { signal })).forks,
+  });
+
+/** What really changed between two moments; without to, up to now. */
+export const storyOf = (ws: string, from: string, to: string) =>
+  queryOptions({
+    queryKey: to ? ["moment", ws, "story", from, to] : ["ws", ws, "story", from],
+    queryFn: ({ signal }) => ask<T.Story>("GET", at(ws, "story"), { query: { from, to }, signal }),
+    ...(to ? { staleTime: 30_000 } : {}),
+  });
+
+export const diffOf = (ws: string, from: string, to: string, path?: string[]) =>
+  queryOptions({
+    queryKey: to ? ["moment", ws, "diff", from, to, path] : ["ws", ws, "diff", from, path],
+    queryFn: ({ signal }) => ask<T.Comparison>("GET", at(ws, "diff"), { query: { from, to, path }, signal }),
+    ...(to ? forever : {}),
+  });
+
+export const momentOf = (ws: string, ref: string) =>
+  queryOptions({
+    queryKey: ["moment", ws, "find", ref],
+    queryFn: ({ signal }) => ask<T.Checkpoint>("GET", at(ws, "find"), { query: { ref }, signal }),
+    staleTime: 30_000,
+  });
+
+export const stateOf = (ws: string, ref: string) =>
+  queryOptions({
+    queryKey: ["moment", ws, "state", ref],
+    queryFn: ({ signal }) => ask<T.State>("GET", at(ws, "state"), { query: { ref }, signal }),
+    staleTime: 30_000,
+  });
+
+export const verificationsOf = (ws: string, ref: string) =>
+  queryOptions({
+    queryKey: ["ws", ws, "verifications", ref],
+    queryFn: async ({ signal }) => (await ask<T.VerificationList>("GET", at(ws, "verifications"), { query: { ref }, signal })).verifications,
+  });
+
+export const entriesOf = (ws: string, ref: string, dir: string) =>
+  queryOptions({
+    queryKey: ["moment", ws, "list", ref, dir],
+    queryFn: async ({ signal }) => (await ask<T.EntryList>("GET", at(ws, "list"), { query: { ref, dir }, signal })).entries,
+    ...forever,
+  });
+
+export const effectsOf = (ws: string) =>
+  queryOptions({
+    queryKey: ["ws", ws, "effects"],
+    queryFn: async ({ signal }) => (await ask<T.EffectList>("GET", at(ws, "effects"), { signal })).effects,
+  });
+
+export const tasksOf = (ws: string) =>
+  queryOptions({
+    queryKey: ["ws", ws, "tasks"],
+    queryFn: async ({ signal }) => (await ask<T.TaskList>("GET", at(ws, "tasks"), { signal })).tasks,
+  });
+
+export const searchOf = (ws: string, text: string) =>
+  queryOptions({
+    queryKey: ["ws", ws, "search", text],
+    queryFn: async ({ signal }) => (await ask<T.HitList>("GET", at(ws, "search"), { query: { text }, signal })).hits,
+    enabled: text.trim() !== "",
+  });
+
+/** The bytes of a file at a moment, with likely secrets masked; at most so many. */
+export async function fileOf(ws: string, ref: string, path: string, most: number, signal?: AbortSignal): Promise<Uint8Array> {
+  const r = await send("GET", at(ws, "file"), {
+    query: { ref, path, masked: true },
+    headers: { Range: `bytes=0-${most - 1}` },
+    signal,
+  });
+  return new Uint8Array(await r.arrayBuffer());
+}
+
+export const planOf = (ws: string, body: T.PlanBody) => ask<T.Plan>("POST", at(ws, "plans"), { body });
+
+export const makeFork = (ws: string, body: T.ForkBody) => ask<T.ForkResult>("POST", at(ws, "forks"), { body });
+
+export const saveNow = (ws: string, body: T.SaveBody) => ask<T.SaveResult>("POST", at(ws, "checkpoints"), { body });
+
+export const resumeAt = (ws: string, ref: string) => ask<T.Resumption>("POST", at(ws, "resume"), { body: { ref, look: true } });

@@ -1,0 +1,219 @@
+// One file through time: the moments in which it changed, and which moment wrote each line.
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useCallback, useState } from "react";
+import { logOf } from "../../api/queries.ts";
+import type { Checkpoint, Timeline } from "../../api/types.ts";
+import { FileDiff } from "../../diff/index.tsx";
+import { signOf } from "../../diff/sign.ts";
+import { Icon } from "../../parts/Icon.tsx";
+import { List } from "../../parts/List.tsx";
+import { Lines, Path, Verify } from "../../parts/marks.tsx";
+import { useNarrow } from "../../parts/Rows.tsx";
+import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
+import { useKeys } from "../../shell/keys.ts";
+import { shown } from "../../words/escape.ts";
+import { goalsOf, titleOf, whoMade } from "../../words/moment.ts";
+import { several } from "../../words/number.ts";
+import { clock, whole } from "../../words/time.ts";
+import { useMayReturn } from "../moment/may.ts";
+import { Blamed } from "./Blamed.tsx";
+import { deedOf } from "./query.ts";
+import "./history.css";
+
+export default function History() {
+  const { ws } = useParams({ from: "/w/$ws/history" });
+  const { path } = useSearch({ from: "/w/$ws/history" });
+  if (!path) return <AskPath ws={ws} />;
+  return <Of ws={ws} path={path} key={path} />;
+}
+
+function AskPath({ ws }: { ws: string }) {
+  const go = useNavigate();
+  return (
+    <section className="card note">
+      <h1 className="answer">The history of a file</h1>
+      <form
+        className="history-ask"
+        onSubmit={(e) => {
+          e.preventDefault();
+          const path = String(new FormData(e.currentTarget).get("path") ?? "").trim();
+          if (path) void go({ to: "/w/$ws/history", params: { ws }, search: { path } });
+        }}
+      >
+        <label className="field">
+          <span className="label">Its path, below the workspace</span>
+          <input className="text mono" name="path" placeholder="src/auth.ts" />
+        </label>
+        <button className="button primary" type="submit">
+          Show
+        </button>
+      </form>
+    </section>
+  );
+}
+
+function Of({ ws, path }: { ws: string; path: string }) {
+  const log = useQuery(logOf(ws, { path: path.replace(/\/$/, "") }));
+  const moments = log.data?.checkpoints ?? [];
+  if (!log.data || moments.length === 0) {
+    return (
+      <>
+        <h1 className="sr">History of {shown(path)}</h1>
+        {log.isError ? (
+          <Wrong error={log.error} again={() => void log.refetch()} />
+        ) : log.data ? (
+          <Empty title={`No moment changed ${shown(path)}`}>It is not in any moment under this path, or it was never other than it is.</Empty>
+        ) : (
+          <Waiting what="the moments" />
+        )}
+      </>
+    );
+  }
+  return <Told ws={ws} path={path} log={log.data} moments={moments} />;
+}
+
+function Told({ ws, path, log, moments }: { ws: string; path: string; log: Timeline; moments: Checkpoint[] }) {
+  const { at } = useSearch({ from: "/w/$ws/history" });
+  const go = useNavigate({ from: "/w/$ws/history" });
+  const [blamed, setBlamed] = useState(false);
+  const [view, setView] = useState("unified");
+  const [front, setFront] = useState<"list" | "diff">("list");
+  const narrow = useNarrow();
+  // The newest that is not after the moment one came from: it made the file as it is there.
+  const chosen = moments.find((c) => !at || c.number <= Number(at)) ?? moments[0]!;
+  const choose = useCallback(
+    (n: number) => {
+      void go({ search: (o) => ({ ...o, at: String(n) }), replace: true, resetScroll: false });
+      setFront("diff");
+    },
+    [go],
+  );
+  const step = (by: number) => {
+    const next = moments[moments.indexOf(chosen) + by];
+    if (next) void go({ search: (o) => ({ ...o, at: String(next.number) }), replace: true, resetScroll: false });
+  };
+  const ref = String(chosen.number);
+  useKeys({
+    j: () => step(1),
+    k: () => step(-1),
+    ArrowDown: () => step(1),
+    ArrowUp: () => step(-1),
+    r: () => void go({ to: "/w/$ws/plan", params: { ws }, search: { course: "restore", ref, paths: [path] } }),
+    Escape: () => void go({ to: "/w/$ws/m/$ref", params: { ws, ref }, search: { path } }),
+  });
+  return (
+    <div className="history">
+      <Head path={path} moments={moments} blamed={blamed} setBlamed={setBlamed} />
+      {blamed ? (
+        <Blamed ws={ws} path={path} />
+      ) : (
+        <div className={`history-columns ${narrow ? front : ""}`}>
+          {narrow && front === "diff" ? (
+            <button type="button" className="button history-back" onClick={() => setFront("list")}>
+              All moments
+            </button>
+          ) : null}
+          <Moments ws={ws} path={path} log={log} moments={moments} chosen={chosen} choose={choose} />
+          <section className="history-diff" aria-label={`Diff of moment ${ref}`}>
+            <FileDiff ws={ws} from="" to={ref} path={path} view={view} onView={setView} actions={<Actions ws={ws} path={path} at={ref} />} />
+          </section>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Head({ path, moments, blamed, setBlamed }: { path: string; moments: Checkpoint[]; blamed: boolean; setBlamed: (on: boolean) => void }) {
+  return (
+    <header className="history-head">
+      <div className="grow">
+        <h1>
+          <Path path={path} />
+        </h1>
+        <p className="dim">
+          {several(moments.length, "moment")} changed it, the last is {moments[0]!.number} at {clock(moments[0]!.time)}.
+        </p>
+      </div>
+      <div className="segments" role="group" aria-label="What is shown">
+        <button type="button" aria-pressed={!blamed} onClick={() => setBlamed(false)}>
+          Moments
+        </button>
+        <button type="button" aria-pressed={blamed} onClick={() => setBlamed(true)}>
+          Who wrote each line
+        </button>
+      </div>
+    </header>
+  );
+}
+
+function Actions({ ws, path, at }: { ws: string; path: string; at: string }) {
+  const mayReturn = useMayReturn();
+  return (
+    <>
+      <Link className="button ghost" to="/w/$ws/m/$ref" params={{ ws, ref: at }} search={{ path }}>
+        Open {at}
+      </Link>
+      {mayReturn ? (
+        <Link className="button" to="/w/$ws/plan" params={{ ws }} search={{ course: "restore", ref: at, paths: [path.replace(/\/$/, "")] }}>
+          <Icon name="back" small />
+          Restore it as in {at}…
+        </Link>
+      ) : null}
+    </>
+  );
+}
+
+interface MomentsProps {
+  ws: string;
+  path: string;
+  log: Timeline;
+  moments: Checkpoint[];
+  chosen: Checkpoint;
+  choose: (n: number) => void;
+}
+
+function Moments({ ws, path, log, moments, chosen, choose }: MomentsProps) {
+  const goals = goalsOf(moments, log.workspace);
+  return (
+    <List count={moments.length} height={() => 52} label="Moments that changed it, newest first" className="history-list" shown={moments.indexOf(chosen)}>
+      {(i) => {
+        const c = moments[i]!;
+        const first = log.findings[c.id]?.answers?.find((a) => !a.claim) ?? log.findings[c.id]?.answers?.[0];
+        return (
+          <button type="button" className="history-row" aria-current={c.id === chosen.id ? "true" : undefined} onClick={() => choose(c.number)}>
+            <b className="num">{c.number}</b>
+            <span className="grow">
+              <span className="cut">{titleOf(c, goals).text}</span>
+              <span className="cut dimmer">
+                <time dateTime={c.time} title={whole(c.time)}>
+                  {clock(c.time)}
+                </time>{" "}
+                · {whoMade(c)}
+              </span>
+            </span>
+            <span className="history-facts">
+              {first ? <Verify answer={first} /> : <span className="dimmer">–</span>}
+              <Deed ws={ws} path={path} number={c.number} />
+            </span>
+          </button>
+        );
+      }}
+    </List>
+  );
+}
+
+/** How many lines one moment gave and took; asked for when the row is in sight. */
+function Deed({ ws, path, number }: { ws: string; path: string; number: number }) {
+  const deed = useQuery(deedOf(ws, number, path.replace(/\/$/, "")));
+  const n = deed.data?.counts;
+  const item = deed.data?.groups?.[0]?.items?.[0];
+  if (!n || !item) return <span className="lines"> </span>;
+  const sign = signOf(item.what);
+  return (
+    <span>
+      {item.what === "edited" ? null : <span className={sign.family}>{sign.word} </span>}
+      <Lines plus={n.plus} minus={n.minus} />
+    </span>
+  );
+}

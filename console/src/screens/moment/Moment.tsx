@@ -1,0 +1,178 @@
+// One moment: what really changed in it, the lines of it, what was said, what verifications said.
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useCallback, useMemo, useRef } from "react";
+import { logOf, momentOf, stateOf, storyOf, verificationsOf } from "../../api/queries.ts";
+import type { Checkpoint, Story } from "../../api/types.ts";
+import { FileDiff } from "../../diff/index.tsx";
+import { Icon } from "../../parts/Icon.tsx";
+import { useNarrow } from "../../parts/Rows.tsx";
+import { Waiting, Wrong } from "../../parts/states.tsx";
+import type { MomentSearch } from "../../router.tsx";
+import { useKeys } from "../../shell/keys.ts";
+import { shown } from "../../words/escape.ts";
+import { changedFiles, goalsOf } from "../../words/moment.ts";
+import { Changes, Nothing } from "./Changes.tsx";
+import { Actions, Facts, Head, Steps, type Around } from "./Head.tsx";
+import { useMayReturn } from "./may.ts";
+import { Said } from "./Said.tsx";
+import { wasOf } from "./story.ts";
+import { useStory } from "./useStory.ts";
+import { Coverage, Verified } from "./Verified.tsx";
+import "./moment.css";
+
+export default function Moment() {
+  const { ws, ref } = useParams({ from: "/w/$ws/m/$ref" });
+  const moment = useQuery(momentOf(ws, ref));
+  useQuery({ ...storyOf(ws, "", ref), enabled: /^\d+$/.test(ref) }); // begun at once, read below
+  if (moment.isError) {
+    return (
+      <>
+        <h1 className="sr">Moment {shown(ref)}</h1>
+        <Wrong error={moment.error} again={() => void moment.refetch()} />
+      </>
+    );
+  }
+  if (!moment.data) return <Before title={`Moment ${shown(ref)}`} />;
+  return <Opened ws={ws} c={moment.data} key={moment.data.id} />;
+}
+
+/** The page before it is known what it shows. */
+function Before({ title }: { title: string }) {
+  return (
+    <>
+      <h1 className="sr">{title}</h1>
+      <Waiting what={title.toLowerCase()} />
+    </>
+  );
+}
+
+/** Moments that are read around this one, for neighbours and trails. */
+const reach = 30;
+
+const parts = ["story", "diff", "said", "verified"] as const;
+const partWords = { story: "Story", diff: "Diff", said: "Said", verified: "Verified" };
+export type Part = (typeof parts)[number];
+
+function useAround(ws: string, c: Checkpoint): { around: Around; root: string } {
+  const log = useQuery(logOf(ws, { before: c.number + reach + 1, limit: reach * 2 + 1 }));
+  const mayReturn = useMayReturn();
+  return useMemo(() => {
+    const near = log.data?.checkpoints ?? [];
+    const best = log.data?.good?.id === c.id && near[0] !== undefined && near[0].id !== c.id;
+    const pins = (log.data?.pins ?? []).filter((p) => p.checkpoint === c.id);
+    const around: Around = { ws, c, near, findings: log.data?.findings ?? {}, goals: goalsOf([...near, c], log.data?.workspace), pins, best, mayReturn };
+    return { around, root: log.data?.workspace.root ?? "" };
+  }, [log.data, ws, c, mayReturn]);
+}
+
+function Opened({ ws, c }: { ws: string; c: Checkpoint }) {
+  const ref = String(c.number);
+  const { around, root } = useAround(ws, c);
+  const told = useStory(ws, "", ref, changedFiles(c) > 1000);
+  const state = useQuery(stateOf(ws, ref));
+  const verifications = useQuery(verificationsOf(ws, ref));
+  const search = useSearch({ from: "/w/$ws/m/$ref" });
+  const go = useNavigate({ from: "/w/$ws/m/$ref" });
+  const narrow = useNarrow();
+  const box = useRef<HTMLDivElement>(null);
+  const set = useCallback((s: MomentSearch) => void go({ search: (old) => ({ ...old, ...s }), replace: true, resetScroll: false }), [go]);
+  const choose = useCallback((path: string) => set(narrow ? { path, part: "diff" } : { path }), [set, narrow]);
+  const part = (parts as readonly string[]).includes(search.part ?? "") ? (search.part as Part) : "story";
+  const path = search.path ?? told.first;
+  const show = (p: Part) => {
+    set({ part: p });
+    requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`#moment-${p}, #${p}`)?.focus());
+  };
+  useMomentKeys(ws, ref, show);
+  return (
+    <div className={`moment at-${part}`} ref={box}>
+      <Head around={around} />
+      <Facts around={around} story={told.story} verifications={verifications.data ?? []} gaps={() => show("verified")} />
+      <PartTabs part={part} show={show} />
+      <div className={`moment-columns show-${part}`}>
+        <div className="moment-column side" id="moment-story" tabIndex={-1}>
+          <Changes ws={ws} from="" to={ref} story={told.story} error={told.error} meanwhile={told.meanwhile} by={search.by ?? ""} setBy={(by) => set({ by })} chosen={path} choose={choose} browse={ref} />
+        </div>
+        <section className="moment-column" id="moment-diff" tabIndex={-1} aria-label="Diff">
+          <Middle ws={ws} c={c} path={path} story={told.story} view={search.view} set={set} choose={choose} mayReturn={around.mayReturn} />
+        </section>
+        <aside className="moment-column talk" tabIndex={0} aria-label="Verification and conversation">
+          <div id="moment-verified" tabIndex={-1}>
+            <Verified ws={ws} c={c} all={verifications.data} />
+            <Coverage gaps={c.coverage.gaps ?? []} />
+          </div>
+          <div id="moment-said" tabIndex={-1}>
+            <Said ws={ws} c={c} near={around.near} state={state.data} root={root} path={path} />
+          </div>
+        </aside>
+      </div>
+      <footer className="moment-foot">
+        <Steps around={around} />
+        <Actions around={around} />
+      </footer>
+    </div>
+  );
+}
+
+function useMomentKeys(ws: string, ref: string, show: (p: Part) => void) {
+  const go = useNavigate();
+  useKeys({
+    "1": () => show("story"),
+    "2": () => show("diff"),
+    "3": () => show("said"),
+    "4": () => show("verified"),
+    d: () => show("diff"),
+    D: () => void go({ to: "/w/$ws/compare", params: { ws }, search: { from: ref } }),
+    c: () => void go({ to: "/w/$ws/compare", params: { ws }, search: { from: ref } }),
+    r: () => void go({ to: "/w/$ws/plan", params: { ws }, search: { course: "restore", ref } }),
+    f: () => void go({ to: "/w/$ws/forks", params: { ws }, search: { from: ref } }),
+    Escape: () => void go({ to: "/w/$ws", params: { ws }, search: { at: ref } }),
+  });
+}
+
+/** On a phone one part is in front. */
+function PartTabs({ part, show }: { part: Part; show: (p: Part) => void }) {
+  return (
+    <nav className="moment-tabs" aria-label="Parts of this moment">
+      {parts.map((p) => (
+        <button key={p} type="button" aria-current={p === part ? "true" : undefined} onClick={() => show(p)}>
+          {partWords[p]}
+        </button>
+      ))}
+    </nav>
+  );
+}
+
+interface MiddleProps {
+  ws: string;
+  c: Checkpoint;
+  path: string;
+  story?: Story;
+  view?: string;
+  set: (s: MomentSearch) => void;
+  choose: (path: string) => void;
+  mayReturn: boolean;
+}
+
+function Middle({ ws, c, path, story, view, set, choose, mayReturn }: MiddleProps) {
+  const ref = String(c.number);
+  const folder = path.endsWith("/");
+  if (path === "") return story ? <Nothing since={story.from ? String(story.from.number) : "the moment before"} /> : <Waiting what="the changes" />;
+  const actions = (
+    <>
+      {folder ? null : (
+        <Link className="button ghost" to="/w/$ws/history" params={{ ws }} search={{ path, at: ref }}>
+          History
+        </Link>
+      )}
+      {mayReturn ? (
+        <Link className="button" to="/w/$ws/plan" params={{ ws }} search={{ course: "restore", ref, paths: [folder ? path.slice(0, -1) : path] }}>
+          <Icon name="back" small />
+          {folder ? "Restore this directory…" : "Restore this file…"}
+        </Link>
+      ) : null}
+    </>
+  );
+  return <FileDiff ws={ws} from="" to={ref} path={path} was={wasOf(story, path)} facts={story?.facts ?? []} view={view} onView={(v) => set({ view: v })} onOpen={choose} actions={actions} />;
+}

@@ -1,0 +1,188 @@
+// Beside the paths: what needs a word, what stays done, what comes back with the files,
+// and what still runs.
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { resumeAt } from "../../api/queries.ts";
+import type { Effect, Holder, Obstacle, Plan, Resumption } from "../../api/types.ts";
+import { Icon } from "../../parts/Icon.tsx";
+import { Long } from "../../parts/Rows.tsx";
+import { shown, oneLine } from "../../words/escape.ts";
+import { agentName } from "../../words/moment.ts";
+import { several } from "../../words/number.ts";
+import { clock, whole } from "../../words/time.ts";
+import { onceMore } from "./apply.ts";
+import { classesOf, deed, obstacleText } from "./words.ts";
+
+export function Asks({ plan, accepted, accept }: { plan: Plan; accepted: ReadonlySet<string>; accept: (word: string, yes: boolean) => void }) {
+  const asks = classesOf(plan);
+  if (asks.length === 0) return null;
+  const given = asks.filter((o) => accepted.has(o.class)).length;
+  return (
+    <section className="plan-box asks" aria-labelledby="asks">
+      <h2 id="asks">
+        <Icon name="warn" />
+        Needs your word
+        <span className="aside num" role="status">
+          {given} of {asks.length} given
+        </span>
+      </h2>
+      <ul>
+        {asks.map((o) => (
+          <Ask key={o.class} plan={plan} ask={o} given={accepted.has(o.class)} accept={(yes) => accept(o.class, yes)} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Ask({ plan, ask: o, given, accept }: { plan: Plan; ask: Obstacle; given: boolean; accept: (yes: boolean) => void }) {
+  const [open, setOpen] = useState(false);
+  const paths = o.paths ?? [];
+  return (
+    <li className="plan-ask">
+      <label>
+        <input type="checkbox" checked={given} onChange={(e) => accept(e.target.checked)} aria-describedby={`ask-${o.class}`} data-ask={o.class} />
+        <span className="tick" aria-hidden="true">
+          <Icon name="check" small />
+        </span>
+        <b>{deed(plan, o)}</b>
+      </label>
+      <p className="text" id={`ask-${o.class}`}>
+        {obstacleText(plan, o)} <code className="mono">{shown(o.class)}</code>
+      </p>
+      {paths.length > 1 ? (
+        <button type="button" className="link" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? "Hide" : "Show"} the {several(paths.length, "path")}
+          <span className="sr"> of {shown(o.class)}</span>
+        </button>
+      ) : null}
+      {open ? (
+        <div className="paths">
+          <Long label={`Paths of ${shown(o.class)}`} items={paths} keyOf={(p) => p} height={24} most={216} row={(p) => <span className="mono whole" title={shown(p)}>{shown(p)}</span>} />
+        </div>
+      ) : null}
+    </li>
+  );
+}
+
+export function StaysDone({ effects }: { effects: readonly Effect[] }) {
+  if (effects.length === 0) return null;
+  return (
+    <section className="plan-box" aria-labelledby="stays-done">
+      <h2 id="stays-done">
+        <Icon name="out" />
+        Stays done
+        <span className="aside">no restore takes {effects.length === 1 ? "this" : "these"} back</span>
+      </h2>
+      <Long label="Effects that stay done" items={effects} keyOf={(e) => e.id} height={50} most={300} row={(e) => <EffectLine effect={e} />} />
+    </section>
+  );
+}
+
+export function EffectLine({ effect: e }: { effect: Effect }) {
+  const target = e.target && !e.text.includes(e.target) ? oneLine(e.target) : "";
+  const more = [e.kind ? shown(e.kind) : "", target, e.agent ? agentName(e.agent) : ""].filter((s) => s !== "").join(", ");
+  return (
+    <div className="plan-effect">
+      <span className="id num">{shown(e.id)}</span>
+      <time className="num" dateTime={e.time} title={whole(e.time)}>
+        {clock(e.time)}
+      </time>
+      <div>
+        <span className="cut" title={shown(e.text)}>
+          {oneLine(e.text)}
+        </span>
+        <span className="cut more">{more}</span>
+      </div>
+    </div>
+  );
+}
+
+export function StillRuns({ holders }: { holders: readonly Holder[] }) {
+  if (holders.length === 0) return null;
+  return (
+    <section className="plan-box" aria-labelledby="still-runs">
+      <h2 id="still-runs">
+        <Icon name="machine" />
+        Still runs
+        <span className="aside">restart {holders.length === 1 ? "it" : "them"} afterwards</span>
+      </h2>
+      <Long
+        label="Programs that hold files of the plan"
+        items={holders}
+        keyOf={(h) => `${h.pid} ${h.path}`}
+        height={50}
+        most={220}
+        row={(h) => (
+          <div className="plan-effect wide">
+            <div>
+              <span className="cut">
+                <span className="num dim">{h.pid}</span> {shown(h.command)}
+              </span>
+              <span className="cut more mono">{shown(h.path)}</span>
+            </div>
+          </div>
+        )}
+      />
+    </section>
+  );
+}
+
+/** Only a restore of everything takes the conversation along. */
+export const takesTalk = (p: Plan): boolean => p.course === "restore" && !p.paths?.length && !!p.target;
+
+export function ComesBack({ plan }: { plan: Plan }) {
+  const ref = plan.target ? plan.target.id : "";
+  const talk = useQuery({ queryKey: ["moment", plan.workspace, "resume", ref], queryFn: () => resumeAt(plan.workspace, ref), enabled: takesTalk(plan), retry: onceMore, staleTime: 30_000 });
+  if (!takesTalk(plan) || !talk.data) return null;
+  return (
+    <section className="plan-box" aria-labelledby="comes-back">
+      <h2 id="comes-back">
+        <Icon name="talk" />
+        Comes back with the files
+      </h2>
+      <p className="plan-come">
+        <Icon name={(talk.data.command ?? []).length > 0 ? "check" : "question"} small />
+        <span>
+          <TalkText talk={talk.data} />
+        </span>
+      </p>
+      {(talk.data.tasks ?? []).length > 0 ? (
+        <p className="plan-come">
+          <Icon name="check" small />
+          <span>
+            <b>The tasks</b>, {tasksText(talk.data)}.{talk.data.next ? ` Next: ${oneLine(talk.data.next.title)}` : ""}
+          </span>
+        </p>
+      ) : null}
+    </section>
+  );
+}
+
+function TalkText({ talk: t }: { talk: Resumption }) {
+  const who = agentName(t.agent);
+  if ((t.command ?? []).length === 0) {
+    return (
+      <>
+        <b>The conversation</b> of {who} cannot be continued from there: {oneLine(t.why ?? "it is not kept")}.
+      </>
+    );
+  }
+  if (!t.exact) {
+    return (
+      <>
+        <b>The conversation</b> of {who}, with all that was said{t.why ? `: ${oneLine(t.why)}` : ""}. The agent is told what happened.
+      </>
+    );
+  }
+  return (
+    <>
+      <b>The conversation</b> of {who}, forked at {t.checkpoint.number}. The running one is left alone, and the agent is told what happened.
+    </>
+  );
+}
+
+export function tasksText(t: Resumption): string {
+  const tasks = t.tasks ?? [];
+  return `${tasks.filter((x) => x.status === "completed").length} of ${tasks.length} done`;
+}

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { commandLine, inDir, word } from "../../words/command.ts";
+import { answer, columns, dropsOf, keptText, levelText, tidyText, trackingText, within } from "./words.ts";
+
+test("lengths of time that moments are kept", () => {
+  assert.equal(within(30 * 86_400e9), "30 days");
+  assert.equal(within(36 * 3_600e9), "36 hours");
+  assert.equal(within(0), "for ever");
+});
+
+test("only the drops of this workspace are told", () => {
+  const plan = { drops: [{ workspace: "a" }, { workspace: "b" }], need: "room", frees: 0, garbage: 0, budget: 0, store: {}, workspaces: [] } as never;
+  assert.equal(dropsOf(plan, "a").length, 1);
+  assert.equal(tidyText(plan, "a"), "The next tidy-up drops 1 moment here, because the disk is near its floor.");
+  assert.equal(tidyText(plan, "c"), "The next tidy-up drops nothing here.");
+});
+
+test("a day with one moment is seen beside one with many", () => {
+  assert.deepEqual(columns([0, 1, 100]), [0, 0.12, 1]);
+  assert.deepEqual(columns([]), []);
+});
+
+test("words for what is set, also for what we do not know yet", () => {
+  assert.equal(levelText("same-user").sure, false);
+  assert.equal(levelText("orbit").text, "orbit");
+  assert.equal(keptText({ why: "undo", count: 1, always: true }), "needed for undo");
+  assert.equal(trackingText({ mode: "scan", doubts: 0, events: 0, unseen: 0, why: "too many directories" }), "Every file is looked at, at each save: too many directories.");
+  const st = (free: number, backup?: object) => ({ workspace: { name: "shop" }, store: { free, floor: 10, bytes: 0 }, backup }) as never;
+  assert.match(answer(st(5), false), /not protected/);
+  assert.match(answer(st(50), false), /this machine only/);
+  assert.match(answer(st(50, { url: "x" }), false), /backed up/);
+});
+
+test("what is pasted into a shell stays one word", () => {
+  assert.equal(word("a-b/c.d"), "a-b/c.d");
+  assert.equal(word("it's; rm -rf ~"), `'it'\\''s; rm -rf ~'`);
+  assert.equal(word("$(id)"), "'$(id)'");
+  assert.equal(word(""), "''");
+  assert.equal(commandLine(["claude", "--resume", "a b"]), "claude --resume 'a b'");
+  assert.equal(inDir("/x y", []), "cd '/x y'");
+  assert.equal(inDir("/x", ["codex"]), "cd /x && codex");
+});

@@ -1,0 +1,71 @@
+// What settings mean, in words; the sums of what is kept.
+import type { Drop, KeptFor, SpacePlan, Status, Tracking, WorkspaceSpace } from "../../api/types.ts";
+import { shown } from "../../words/escape.ts";
+import { count, several } from "../../words/number.ts";
+
+/** The answer: whether it is protected, and where its moments are. */
+export function answer(st: Status, server: boolean): string {
+  const name = shown(st.workspace.name);
+  if (st.store.free < st.store.floor) return `${name} is not protected: the disk is below its floor`;
+  if (st.backup?.url) return st.backup.trouble ? `${name} is protected, but its backup fails` : `${name} is protected and backed up`;
+  return server ? `${name} is protected, on this server` : `${name} is protected, on this machine only`;
+}
+
+/** How firmly a program that runs as you is kept from the store. */
+export function levelText(level: string): { text: string; sure: boolean } {
+  switch (level) {
+    case "same-user":
+      return { text: "A program that runs as you could delete the store.", sure: false };
+    case "separate-user":
+      return { text: "The store belongs to another user; what runs as you cannot delete it.", sure: true };
+    case "remote":
+      return { text: "The store is on a server; what runs here cannot delete it.", sure: true };
+    case "remote+lock":
+      return { text: "The store is on a server and locked: nobody can delete it before its time.", sure: true };
+  }
+  return { text: shown(level), sure: true };
+}
+
+export function trackingText(t: Tracking): string {
+  if (t.mode === "scan") return `Every file is looked at, at each save${t.why ? `: ${shown(t.why)}` : ""}.`;
+  const told = `Changes are told by ${shown(t.mode)}: ${several(t.events, "change")} so far`;
+  const doubts = t.doubts > 0 ? `, ${several(t.doubts, "doubt")} looked into` : "";
+  return `${told}${doubts}.`;
+}
+
+const day = 86_400e9;
+
+/** 30 days, 36 hours; 0 is for ever. */
+export function within(ns: number): string {
+  if (ns <= 0) return "for ever";
+  return ns % day === 0 ? several(ns / day, "day") : several(Math.floor(ns / 3_600e9), "hour");
+}
+
+const keptWords: Record<string, string> = {
+  newest: "the newest", start: "the start", pinned: "pinned", "latest good": "the latest good", "fork base": "what forks grew from", "in use": "in use",
+  "safety point": "kept before a restore", undo: "needed for undo", "last hour": "of the last hour", "last day": "of the last day", "last moments": "the last ones",
+  "one an hour": "one an hour", "one a day": "one a day", "all are kept": "all are kept",
+};
+
+export const keptText = (k: KeptFor): string => keptWords[k.why] ?? shown(k.why);
+
+export const dropsOf = (p: SpacePlan, ws: string): Drop[] => (p.drops ?? []).filter((d) => d.workspace === ws);
+
+export const spaceOf = (p: SpacePlan, ws: string): WorkspaceSpace | undefined => (p.workspaces ?? []).find((w) => w.workspace === ws);
+
+const needs: Record<string, string> = { budget: "the store is over its budget", room: "the disk is near its floor", floor: "the disk is below its floor, so nothing is saved" };
+
+/** What the next tidy-up does here, and why. */
+export function tidyText(p: SpacePlan, ws: string): string {
+  const n = dropsOf(p, ws).length;
+  const why = p.need ? `, because ${needs[p.need] ?? shown(p.need)}` : "";
+  return n === 0 ? "The next tidy-up drops nothing here." : `The next tidy-up drops ${several(n, "moment")} here${why}.`;
+}
+
+/** The days as columns: a height from 0 to 1 for each. */
+export function columns(days: readonly number[]): number[] {
+  const top = Math.max(1, ...days);
+  return days.map((n) => (n === 0 ? 0 : Math.max(0.12, n / top)));
+}
+
+export const daysText = (days: readonly number[]): string => `${count(days.reduce((a, b) => a + b, 0))} moments in the last ${days.length} days, ${count(days.at(-1) ?? 0)} today`;

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Checkpoint, SpacePlan } from "../../api/types.ts";
+import { about, byReason, growthOf, reachOf, sentenceOf, sumDays } from "./room.ts";
+
+const day = 86_400_000;
+const now = Date.UTC(2026, 10, 3, 12, 0, 0);
+const moment = (daysAgo: number, bytes: number, trigger = "turn") => ({ time: new Date(now - daysAgo * day).toISOString(), new_bytes: bytes, trigger }) as Checkpoint;
+const plan = (more: Partial<SpacePlan> = {}): SpacePlan => ({ store: { bytes: 412e6, free: 212e9, floor: 10e9 }, budget: 5e9, workspaces: [], drops: [], frees: 0, garbage: 0, ...more });
+
+test("growth leaves first moments out, and a young store is not spread over a week", () => {
+  const g = growthOf([{ moments: [moment(3.5, 9e9, "init"), moment(2, 7e6), moment(1, 7e6)], cut: false }], now);
+  assert.equal(Math.round(g!.perDay), 4e6);
+  assert.equal(growthOf([{ moments: [moment(0.1, 5e6)], cut: true }], now)!.perDay, 5e6);
+  assert.equal(growthOf([{ moments: [moment(0.1, 5e6)], cut: true }], now)!.part, true);
+  assert.equal(growthOf([{ moments: [moment(1, 9e9, "init")], cut: false }], now), undefined);
+  assert.equal(growthOf([], now), undefined);
+});
+
+test("what is reached first is told", () => {
+  assert.deepEqual(reachOf(plan(), 5e9, 1e6), { what: "budget", days: 4588 });
+  assert.deepEqual(reachOf(plan({ store: { bytes: 412e6, free: 11e9, floor: 10e9 } }), 5e9, 1e8), { what: "floor", days: 10 });
+  assert.equal(reachOf(plan(), 0, 2e9)!.what, "floor");
+  assert.equal(reachOf(plan(), 5e9, 0), undefined);
+  assert.deepEqual([about(0.3), about(1), about(10.4), about(21), about(90)], ["within a day", "in about 1 day", "in about 10 days", "in about 3 weeks", "in about 3 months"]);
+});
+
+test("the sentence is the need, when there is one", () => {
+  assert.equal(sentenceOf(plan(), 5e9, undefined).head, "Moments take 412 MB of 5.0 GB");
+  assert.match(sentenceOf(plan(), 5e9, { perDay: 4e8, part: false }).rest, /grows at most about 400 MB a day\. At that pace the budget is reached in about 11 days\./);
+  assert.match(sentenceOf(plan(), 5e9, { perDay: 1e3, part: false }).rest, /the budget is years away|floor of the disk is years away/);
+  for (const need of ["floor", "room", "budget"]) assert.equal(sentenceOf(plan({ need }), 5e9, undefined).bad, true, need);
+  assert.equal(sentenceOf(plan({ need: "floor" }), 5e9, undefined).head, "The disk is below its floor: nothing is saved");
+});
+
+test("drops are counted by reason, and days are summed with today last", () => {
+  const drop = (why: string, bytes: number) => ({ workspace: "w", checkpoint: "c", number: 1, time: "", why, bytes });
+  assert.deepEqual(byReason([drop("budget", 1), drop("age", 2), drop("age", 3)]), [
+    { why: "age", count: 2, bytes: 5 },
+    { why: "budget", count: 1, bytes: 1 },
+  ]);
+  const days = sumDays([[...Array(29).fill(0), 3], [1, 2], null]);
+  assert.equal(days.length, 30);
+  assert.deepEqual(days.slice(-2), [1, 5]);
+});

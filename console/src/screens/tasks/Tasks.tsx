@@ -1,0 +1,87 @@
+// The agent's list of tasks, as it was told last, and the moments at which they ended.
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { tasksOf } from "../../api/queries.ts";
+import type { Checkpoint, Task } from "../../api/types.ts";
+import { Icon, type IconName } from "../../parts/Icon.tsx";
+import { Rows, useNarrow } from "../../parts/Rows.tsx";
+import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
+import { oneLine, shown } from "../../words/escape.ts";
+import { whoMade } from "../../words/moment.ts";
+import { clock, whole } from "../../words/time.ts";
+import { taskMoments } from "../effects/places.ts";
+import { answer, shapeOf, sumOf, words, type Shape } from "./count.ts";
+import "./tasks.css";
+
+export default function Tasks() {
+  const { ws } = useParams({ strict: false }) as { ws: string };
+  const tasks = useQuery(tasksOf(ws));
+  if (tasks.isPending) return <Waiting what="the tasks" />;
+  if (tasks.isError) return <Wrong error={tasks.error} again={() => void tasks.refetch()} />;
+  if (tasks.data.length === 0) {
+    return (
+      <div className="page">
+        <h1 className="title">Tasks</h1>
+        <Empty title="No agent told of tasks here">
+          <p>When an agent keeps a list of what it does, the list stands here, with the moment at which each task was completed. A list can be told by hand too:</p>
+          <pre>{`echo '[{"title":"write it","status":"pending"}]' | retake tasks --set`}</pre>
+        </Empty>
+      </div>
+    );
+  }
+  return <List ws={ws} tasks={tasks.data} />;
+}
+
+function List({ ws, tasks }: { ws: string; tasks: readonly Task[] }) {
+  const sum = sumOf(tasks);
+  const narrow = useNarrow();
+  const ended = tasks.filter((t) => ["completed", "failed"].includes(shapeOf(t))).map((t) => t.title);
+  const moments = useQuery(taskMoments(ws, ended)).data;
+  const rows = tasks.map((task, i) => ({ task, n: i + 1 }));
+  return (
+    <div className="page tasks">
+      <h1 className="title">{answer(sum)}</h1>
+      <p className="tasks-sub">{sum.next ? <>Next: {oneLine(sum.next.title)}. </> : "None is open. "}As the agent told it last. Every task that ends is a moment.</p>
+      <div className="tasks-bar" aria-hidden="true">
+        <Part n={sum.completed} kind="completed" />
+        <Part n={sum.failed} kind="failed" />
+        <Part n={sum.skipped} kind="skipped" />
+        <Part n={sum.active} kind="in-progress" />
+        <Part n={sum.pending} kind="pending" />
+      </div>
+      <section className="card" data-rows aria-label="Tasks">
+        <Rows label="Tasks" items={rows} keyOf={(r) => `${r.n} ${r.task.id}`} height={narrow ? 64 : 43} row={(r) => <Line ws={ws} {...r} next={r.task === sum.next} moment={moments?.get(r.task.title)} />} />
+      </section>
+    </div>
+  );
+}
+
+const Part = ({ n, kind }: { n: number; kind: string }) => (n > 0 ? <i className={kind} style={{ flexGrow: n }} /> : null);
+
+const glyphs: Record<Exclude<Shape, "pending">, IconName> = { completed: "check", failed: "cross", skipped: "more", "in-progress": "right" };
+
+function Line({ ws, task, n, next, moment }: { ws: string; task: Task; n: number; next: boolean; moment?: Checkpoint }) {
+  const shape = shapeOf(task);
+  return (
+    <div className={`tasks-row ${shape}`}>
+      {shape === "pending" ? <i className="ring" aria-hidden="true" /> : <Icon name={glyphs[shape]} />}
+      <span className="n num">{n}</span>
+      <span className="text cut" title={shown(task.title)}>
+        {oneLine(task.title)}
+      </span>
+      <span className="state">{next && shape === "pending" ? "next" : words[shape]}</span>
+      <span className="at cut">
+        {moment ? (
+          <>
+            <Link className="link" to="/w/$ws/m/$ref" params={{ ws, ref: String(moment.number) }} title={whole(moment.time)}>
+              at {moment.number}, {clock(moment.time)}
+            </Link>{" "}
+            <span className="dimmer">{whoMade(moment)}</span>
+          </>
+        ) : shape === "completed" || shape === "failed" ? (
+          <span className="dimmer">no moment of its own</span>
+        ) : null}
+      </span>
+    </div>
+  );
+}

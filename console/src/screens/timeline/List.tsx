@@ -1,0 +1,164 @@
+// The list: only rows in sight are there. Where somebody reads stays where it is when rows
+// come above; at the top new ones slide in.
+import { useQueries } from "@tanstack/react-query";
+import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
+import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useMemo, useRef, type MouseEvent, type ReactNode, type Ref } from "react";
+import { logOf } from "../../api/queries.ts";
+import type { Finding } from "../../api/types.ts";
+import { several } from "../../words/number.ts";
+import type { Read } from "./book.ts";
+import { laneRoom, Lanes } from "./Lanes.tsx";
+import { NowRow } from "./NowRow.tsx";
+import { EffectRow, EndRow, FoldRow, ForkRow, HeadRow, MomentRow, MoreRow, RestRow } from "./Rows.tsx";
+import { grouped } from "./story.ts";
+import { useNews } from "./useNews.ts";
+import { heightOf, type Item, type View } from "./view.ts";
+
+export interface ListHandle {
+  show: (number: number, how: "focus" | "middle" | "near") => void;
+  toTop: () => void;
+}
+
+interface Props {
+  ws: string;
+  read: Read;
+  view: View;
+  phone: boolean;
+  chosen?: number;
+  marked?: number;
+  choose: (number: number, e: MouseEvent) => void;
+  open: (key: string) => void;
+  handle: Ref<ListHandle>;
+}
+
+const padding = 6;
+
+export function List(p: Props) {
+  const { view, phone, read } = p;
+  const { items } = view;
+  const box = useRef<HTMLDivElement>(null);
+  const v = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => box.current,
+    estimateSize: (i) => heightOf(items[i]!, phone),
+    getItemKey: useCallback((i: number) => items[i]!.key, [items]),
+    overscan: 4,
+    paddingStart: padding,
+    paddingEnd: padding,
+  });
+  useLayoutEffect(() => v.measure(), [v, items, phone]);
+  useAnchor(box, v, items, phone);
+  useImperativeHandle(p.handle, () => ({
+    show: (number, how) => {
+      const at = view.rows.get(number);
+      if (at === undefined) return;
+      v.scrollToIndex(at, { align: how === "middle" ? "center" : "auto" });
+      if (how === "focus") requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-number="${number}"]`)?.focus({ preventScroll: true }));
+    },
+    toTop: () => v.scrollToOffset(0),
+  }));
+  const seen = v.getVirtualItems();
+  const findingOf = useFindings(read, seen.map((s) => items[s.index]!));
+  const pins = useMemo(() => grouped(read.pins, (x) => x.checkpoint), [read.pins]);
+  const newest = read.moments[0]?.number ?? 0;
+  const news = useNews(newest, (v.scrollOffset ?? 0) <= 4);
+  const rows = seen.map((s) => ({ item: items[s.index]!, top: s.start, height: s.size }));
+  const digits = String(newest).length;
+  const room = { "--room": `${laneRoom(view.lanes, phone)}px`, "--digits": `${phone ? 10 * digits + 8 : Math.max(26, 9 * digits)}px` };
+  return (
+    <div className="tl-list">
+      <p className="sr" role="status" aria-live="polite">
+        {news.said}
+      </p>
+      {news.unseen > 0 ? (
+        <button type="button" className="tl-new button primary" onClick={() => v.scrollToOffset(0)}>
+          {several(news.unseen, "new moment")}
+        </button>
+      ) : null}
+      <div ref={box} className="tl-scroll">
+        <div className="tl-inner" style={{ height: v.getTotalSize(), ...room }}>
+          <Lanes rows={rows} lanes={view.lanes} phone={phone} newest={newest} findingOf={findingOf} />
+          <ol aria-label="Moments, newest first">
+            {seen.map((s) => (
+              <li key={s.key} style={{ height: s.size, top: s.start }} aria-setsize={items.length} aria-posinset={s.index + 1}>
+                {rowOf(p, items[s.index]!, findingOf, pins, newest, news.slid)}
+              </li>
+            ))}
+          </ol>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function rowOf(p: Props, x: Item, findingOf: (id: string) => Finding | undefined, pins: Map<string, { name: string }[]>, newest: number, slid: number): ReactNode {
+  const common = { ws: p.ws, goals: p.view.goals, choose: p.choose, open: p.open };
+  switch (x.kind) {
+    case "moment": {
+      const n = x.c.number;
+      const is = { chosen: n === p.chosen, marked: n === p.marked, newest: n === newest, fresh: n > slid };
+      return <MomentRow {...common} {...is} item={x} finding={findingOf(x.c.id)} pins={pins.get(x.c.id)?.map((y) => y.name)} />;
+    }
+    case "fork":
+      return <ForkRow {...common} item={x} finding={findingOf(x.fork.state.latest!.id)} />;
+    case "effect":
+      return <EffectRow {...common} item={x} />;
+    case "quiet":
+    case "left-fold":
+      return <FoldRow {...common} item={x} />;
+    case "more":
+      return <MoreRow {...common} item={x} />;
+    case "head":
+      return <HeadRow {...common} item={x} />;
+    case "now":
+      return <NowRow ws={p.ws} newest={newest} />;
+    case "rest":
+      return <RestRow n={x.n} />;
+    case "end":
+      return <EndRow n={x.n} />;
+  }
+}
+
+/** What was found out about moments, and about the newest one of each fork in sight. */
+function useFindings(read: Read, seen: readonly Item[]): (id: string) => Finding | undefined {
+  const forks = seen.flatMap((x) => (x.kind === "fork" ? [x.fork.state] : []));
+  const answers = useQueries({ queries: forks.map((f) => ({ ...logOf(f.id, { limit: 1 }), retry: false })) });
+  const told = answers.map((a) => a.data);
+  const of = useRef<(id: string) => Finding | undefined>(() => undefined);
+  const key = useRef<unknown[]>([]);
+  const now = [read, ...told];
+  if (now.length !== key.current.length || now.some((x, i) => x !== key.current[i])) {
+    key.current = now;
+    of.current = (id) => read.findings.get(id) ?? told.find((t) => t?.findings[id])?.findings[id];
+  }
+  return of.current;
+}
+
+/** Keeps the row that is being read where it is while rows come and go above it. */
+function useAnchor(box: React.RefObject<HTMLDivElement | null>, v: Virtualizer<HTMLDivElement, Element>, items: readonly Item[], phone: boolean) {
+  const anchor = useRef<{ key: unknown; off: number }>(undefined);
+  useEffect(() => {
+    const el = box.current;
+    if (!el) return;
+    const note = () => {
+      const off = v.scrollOffset ?? 0; // to ask the element would lay out the page once more
+      const at = off > 4 ? v.getVirtualItemForOffset(off) : undefined;
+      anchor.current = at && { key: at.key, off: off - at.start };
+    };
+    el.addEventListener("scroll", note, { passive: true });
+    return () => el.removeEventListener("scroll", note);
+  }, [box, v]);
+  useLayoutEffect(() => {
+    const a = anchor.current;
+    const el = box.current;
+    if (!a || !el) return;
+    let top = padding;
+    for (const x of items) {
+      if (x.key === a.key) {
+        if (x.kind !== "rest" && Math.abs(el.scrollTop - top - a.off) > 1) el.scrollTop = top + a.off;
+        return;
+      }
+      top += heightOf(x, phone);
+    }
+  }, [box, items, phone]);
+}

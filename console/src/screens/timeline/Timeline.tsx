@@ -1,0 +1,203 @@
+// The timeline of a workspace: the answer, the overview, the list, and the chosen moment.
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, useSyncExternalStore, type MouseEvent, type ReactNode } from "react";
+import { statusOf } from "../../api/queries.ts";
+import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
+import type { TimelineSearch } from "../../router.tsx";
+import type { Goals } from "../../words/moment.ts";
+import { Answer } from "./Answer.tsx";
+import type { Read } from "./book.ts";
+import type { Grouping, Wanted } from "./filter.ts";
+import { List, type ListHandle } from "./List.tsx";
+import { Overview } from "./Overview.tsx";
+import { zooms, type Window, type Zoom } from "./overview.ts";
+import { Preview } from "./Preview.tsx";
+import { Tools } from "./Tools.tsx";
+import { end, step, useChoice } from "./useChoice.ts";
+import { useBook, useForks, useFound, useView } from "./useTimeline.ts";
+import type { View } from "./view.ts";
+import { useTimelineKeys } from "./useTimelineKeys.ts";
+import "./timeline.css";
+
+export default function Timeline() {
+  const { ws } = useParams({ from: "/w/$ws" });
+  const book = useBook(ws);
+  if (book.read?.moments.length === 0) {
+    return (
+      <Empty title="No moment yet">
+        <p>
+          The next turn of an agent makes the first one. To make one now: <code className="mono">retake save</code>
+        </p>
+      </Empty>
+    );
+  }
+  if (book.read) return <Page key={ws} ws={ws} read={book.read} trouble={book.trouble} again={book.again} />;
+  if (book.trouble) return <Wrong error={book.trouble} again={book.again} />;
+  return <Waiting what="the timeline" />;
+}
+
+function Page({ ws, read, trouble, again }: { ws: string; read: Read; trouble?: unknown; again: () => void }) {
+  const search = useSearch({ from: "/w/$ws" });
+  const go = useNavigate();
+  const phone = useMedia("(max-width: 720px)");
+  const beside = useMedia("(min-width: 960px)");
+  const list = useRef<ListHandle>(null);
+  const choice = useChoice(ws, read, search.at);
+  const [marked, setMarked] = useState<number>();
+  const wish = useCallback((s: Partial<TimelineSearch>) => void go({ to: "/w/$ws", params: { ws }, search: (was) => ({ ...was, ...s }), replace: true, resetScroll: false }), [go, ws]);
+  const shown = useShown(ws, read, search);
+  const { view } = shown;
+  const number = choice.asked ? choice.number : ((view && end(view, false)) ?? choice.number);
+  const move = (n: number | undefined, how: "focus" | "near" = "focus") => {
+    if (n === undefined) return;
+    choice.choose(n);
+    list.current?.show(n, how);
+  };
+  useTimelineKeys({ ws, read, view, chosen: number, search, marked, mark: setMarked, move, wish });
+  useFirstSight(list, choice.asked ? choice.number : undefined, view);
+  const { choose } = choice;
+  const pick = useCallback(
+    (n: number, e: MouseEvent) => {
+      if (e.metaKey || e.ctrlKey || e.shiftKey || e.button !== 0) return;
+      e.preventDefault();
+      if (beside && e.detail < 2) choose(n);
+      else void go({ to: "/w/$ws/m/$ref", params: { ws, ref: String(n) } });
+    },
+    [beside, choose, go, ws],
+  );
+  const zoom = useZoom(search.zoom, wish);
+  const calm = useDeferredValue(number); // the list moves first, what stands around it follows
+  const at = useMemo(() => read.moments.findIndex((c) => c.number === calm), [read, calm]);
+  const unmark = useCallback(() => setMarked(undefined), []);
+  const goTo = useEvent((n: number) => move(n, "near"));
+  const neighbour = (by: 1 | -1) => {
+    const n = view && step(view, number, by);
+    return n === undefined ? undefined : () => move(n, "near");
+  };
+  return (
+    <div className="tl">
+      <section className="tl-main" aria-label="Timeline">
+        <Answer ws={ws} read={read} goals={view?.goals ?? noGoals} />
+        {phone ? null : <Overview read={read} zoom={zoom.zoom} span={zoom.span} setSpan={zoom.setSpan} chosen={calm} go={goTo} />}
+        <Tools search={search} wish={wish} census={view?.census} total={read.total} zoom={zoom.span ? undefined : zoom.zoom} setZoom={zoom.setZoom} marked={marked} unmark={unmark} />
+        {trouble ? <Stale again={again} /> : null}
+        <Shown {...shown} search={search} wish={wish} done={read.done}>
+          {(v) => <List ws={ws} read={read} view={v} phone={phone} chosen={number} marked={marked} choose={pick} open={shown.open} handle={list} />}
+        </Shown>
+      </section>
+      {beside && at >= 0 && view ? <Preview ws={ws} read={read} at={at} goals={view.goals} newer={neighbour(-1)} older={neighbour(1)} /> : null}
+    </div>
+  );
+}
+
+interface ShownProps {
+  view?: View;
+  waiting: boolean;
+  trouble: unknown;
+  again: () => void;
+  search: TimelineSearch;
+  wish: (s: Partial<TimelineSearch>) => void;
+  done: boolean;
+  children: (view: View) => ReactNode;
+}
+
+/** The list, or why there is none. */
+function Shown({ view, waiting, trouble, again, search, wish, done, children }: ShownProps) {
+  if (trouble) return <Wrong error={trouble} again={again} />;
+  if (!view || waiting) return <Waiting what="the moments" />;
+  return view.items.length === 0 ? <Nothing search={search} wish={wish} done={done} /> : children(view);
+}
+
+const noGoals: Goals = new Map();
+
+/** A function that stays the same and does what the latest one does. */
+function useEvent<A extends unknown[]>(act: (...a: A) => void): (...a: A) => void {
+  const latest = useRef(act);
+  latest.current = act;
+  return useCallback((...a: A) => latest.current(...a), []);
+}
+
+const known: readonly string[] = ["task", "session"];
+
+/** The list that was asked for, and the folds and groups that somebody opened or shut. */
+function useShown(ws: string, read: Read, search: TimelineSearch) {
+  const status = useQuery(statusOf(ws)).data;
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const [shut, setShut] = useState<ReadonlySet<string>>(new Set());
+  const found = useFound(ws, search.path, search.package);
+  const forks = useForks(ws, read.moments);
+  const asks = !!search.path || !!search.package;
+  const { show, session, agent } = search;
+  const wanted = useMemo((): Wanted => ({ show, session, agent, ids: asks ? (found.data ?? new Set()) : undefined }), [show, session, agent, asks, found.data]);
+  const changed = status ? status.now.added + status.now.deleted + status.now.edited : 0;
+  const now = changed > 0 && status?.latest?.id === read.moments[0]?.id;
+  const group = known.includes(search.group ?? "") ? (search.group as Grouping) : undefined;
+  const view = useView(read, forks, { wanted, group, open, shut, leftFolded: search.left === "folded", now });
+  const turn = useCallback((key: string) => {
+    const flip = (was: ReadonlySet<string>) => new Set(was.has(key) ? [...was].filter((k) => k !== key) : [...was, key]);
+    if (key.startsWith("head-")) setShut(flip);
+    else setOpen(flip);
+  }, []);
+  return { view, open: turn, waiting: asks && found.isPending, trouble: asks ? found.error : null, again: () => void found.refetch() };
+}
+
+/** A moment that the address names is brought into sight once it is read, unless somebody
+ *  chose another one before. */
+function useFirstSight(list: React.RefObject<ListHandle | null>, number: number | undefined, view?: View) {
+  const wanted = useRef(number);
+  useEffect(() => {
+    if (wanted.current === undefined || !view) return;
+    if (number !== wanted.current) wanted.current = undefined;
+    else if (view.rows.has(number)) {
+      wanted.current = undefined;
+      list.current?.show(number, "middle");
+    }
+  }, [list, number, view]);
+}
+
+function useZoom(asked: string | undefined, wish: (s: Partial<TimelineSearch>) => void) {
+  const [span, setSpan] = useState<Window>();
+  const zoom = (zooms as readonly string[]).includes(asked ?? "") ? (asked as Zoom) : undefined;
+  const setZoom = (z: Zoom) => {
+    setSpan(undefined);
+    wish({ zoom: z === zoom && !span ? undefined : z });
+  };
+  return { zoom, span, setSpan, setZoom };
+}
+
+function useMedia(query: string): boolean {
+  const media = useMemo(() => matchMedia(query), [query]);
+  return useSyncExternalStore(
+    (w) => {
+      media.addEventListener("change", w);
+      return () => media.removeEventListener("change", w);
+    },
+    () => media.matches,
+  );
+}
+
+function Stale({ again }: { again: () => void }) {
+  return (
+    <p className="strip" role="status">
+      Older moments could not be read. What you see is from before.{" "}
+      <button type="button" className="link" onClick={again}>
+        Try again
+      </button>
+    </p>
+  );
+}
+
+function Nothing({ search, wish, done }: { search: TimelineSearch; wish: (s: Partial<TimelineSearch>) => void; done: boolean }) {
+  const nothing = { show: undefined, path: undefined, package: undefined, session: undefined, agent: undefined };
+  return (
+    <Empty title={search.show === "good" ? "No moment is good" : "No moment is like that"}>
+      <p>{done ? "Other moments are hidden by the filter." : "Older moments are still being read."}</p>
+      <p>
+        <button type="button" className="button" onClick={() => wish(nothing)}>
+          Show all moments
+        </button>
+      </p>
+    </Empty>
+  );
+}

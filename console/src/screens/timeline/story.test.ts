@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Finding, Point, Story } from "../../api/types.ts";
+import { idOf, moment } from "./sample.ts";
+import { filesOf, flagsOf, marks, nodeOf, pieces, storyLine } from "./story.ts";
+import { themesOf, trail, trailName } from "./themes.ts";
+
+const counts = { added: 0, deleted: 0, edited: 1, renamed: 0, moded: 0, retyped: 0, timed: 0, plus: 0, minus: 0 };
+const told = (...points: Point[]): Finding => ({ gist: { v: 1, lead: "", points, counts } });
+const text = (parts: { text: string }[][]) => parts.map((p) => p.map((x) => x.text).join("")).join(" | ");
+const edited = { changed: { added: 0, deleted: 0, edited: 1 } };
+
+test("a point is set by what it names", () => {
+  assert.deepEqual(pieces({ theme: "deleted", text: "deleted 40 in dist/" }), [{ text: "deleted 40", look: "bad" }, { text: " in ", look: undefined }, { text: "dist/", look: "path" }]);
+  assert.deepEqual(pieces({ theme: "source", text: "src/a.ts", plus: 1204, minus: 4 }).slice(1), [{ text: " +1,204", look: "plus" }, { text: " −4", look: "minus" }]);
+  assert.deepEqual(pieces({ theme: "settings", text: ".env +KEY" }), [{ text: ".env", look: "path" }, { text: " +KEY", look: undefined }]);
+  assert.equal(pieces({ theme: "source", text: "a\u202eb.ts" })[0]!.text, "a\\u202eb.ts");
+});
+
+test("deletions come first, a reason that names a point stands for it, the rest is counted", () => {
+  const c = moment(5, { ...edited, trigger: "turn" });
+  const f = told({ theme: "settings", text: ".env +KEY" }, { theme: "deleted", text: "deleted docs/faq.md" }, { theme: "source", text: "src/a.ts" });
+  f.gist!.flags = [{ kind: "mismatch", why: "says docs, changed .env +KEY" }];
+  assert.equal(text(storyLine(c, f, flagsOf(c, f))), "deleted docs/faq.md | says docs, changed .env +KEY | src/a.ts");
+  const many = told(...Array.from({ length: 7 }, (_, i) => ({ theme: "source", text: `f${i}.ts` })));
+  assert.equal(text(storyLine(c, many, [])), "f0.ts | f1.ts | f2.ts | 4 more");
+});
+
+test("without a gist the counts speak", () => {
+  const line = (more: Parameters<typeof moment>[1]) => text(storyLine(moment(5, more), undefined, []));
+  assert.equal(line({ changed: { added: 2, deleted: 1, edited: 0 } }), "deleted 1 | added 2");
+  assert.equal(line({ trigger: "turn", turn: { agent: "a", session: "s" } }), "talk only, nothing changed");
+  const back = { course: "restore", target: idOf(2), before: idOf(4), written: 3, deleted: 1 };
+  assert.equal(line({ trigger: "return", parent: idOf(2), return: back, changed: { added: 2, deleted: 1, edited: 1 } }), "deleted 1 | brought back 2 | changed 1");
+  assert.equal(filesOf(moment(1)), 7);
+});
+
+test("claims are never green and never beside what was run", () => {
+  const claim = { name: "test", verdict: "passed", claim: true };
+  assert.equal(nodeOf(moment(2), { answers: [claim] }), "plain");
+  assert.deepEqual(marks({ answers: [claim] }, 2).shown, [claim]);
+  const run = { name: "lint", verdict: "failed" };
+  assert.deepEqual(marks({ answers: [claim, { name: "test", verdict: "passed" }, run] }, 1), { shown: [run], more: 1 });
+  assert.equal(nodeOf(moment(2), { good: true, answers: [{ name: "test", verdict: "passed", as: 1 }] }), "inherited");
+  assert.equal(nodeOf(moment(2, { trigger: "safety" })), "safety");
+});
+
+test("themes stand in the order of the facts, and tell names, never values", () => {
+  const group = (theme: string, path: string) => ({ theme, bytes: -20, files: 1, minus: 2, plus: 1, items: [{ path, what: "edited", bytes: -20, files: 1, plus: 1, minus: 2 }] });
+  const facts = [{ kind: "env", what: "added", name: "KEY", path: ".env" }, { kind: "secret", what: "added", name: "stripe key", path: ".env" }, { kind: "package", what: "added", group: "npm", name: "express", after: "4.0", path: "x" }];
+  const s = { counts, facts, flags: [], unread: [], gist: told().gist!, groups: [group("source", "a.ts"), group("settings", ".env"), group("packages", "node_modules/"), group("deleted", "old.ts")] } as Story;
+  const t = themesOf(s);
+  assert.deepEqual(t.map((x) => x.theme), ["deleted", "packages", "settings", "source"]);
+  assert.deepEqual(t.map((x) => text(x.lines.map((l) => l.pieces))), ["old.ts 20 B", "npm +express 4.0", ".env +KEY", "a.ts"]);
+  assert.deepEqual(t.map((x) => !!x.lines[0]!.secret), [false, false, true, false]);
+});
+
+test("a trail: where it was run, and the chosen one also when it only inherits", () => {
+  const cs = [5, 4, 3, 2, 1].map((n) => moment(n));
+  const f = new Map<string, Finding>([
+    [idOf(1), { answers: [{ name: "test", verdict: "passed" }] }],
+    [idOf(2), { answers: [{ name: "test", verdict: "passed", as: 1 }] }],
+    [idOf(3), { answers: [{ name: "test", verdict: "failed", as: 4 }] }],
+    [idOf(4), { answers: [{ name: "test", verdict: "failed" }] }],
+  ]);
+  assert.equal(trailName(f.get(idOf(3))), "test");
+  assert.deepEqual(trail(cs, f, 2, "test").map((s) => `${s.verdict} ${s.number}`), ["passed 1", "failed 3", "failed 4"]);
+});

@@ -1,0 +1,117 @@
+// What really changed, by theme, in the order of the facts: deletions, packages, settings,
+// database, source, build output, machine. Values are never told, only names.
+import type { Checkpoint, Fact, Finding, Item, Story } from "../../api/types.ts";
+import type { IconName } from "../../parts/Icon.tsx";
+import { shown } from "../../words/escape.ts";
+import { bytes, count } from "../../words/number.ts";
+import { grouped, type Piece } from "./story.ts";
+
+export interface Theme {
+  theme: string;
+  label: string;
+  icon: IconName;
+  lines: ThemeLine[];
+  more: number; // that have no line
+}
+
+export interface ThemeLine {
+  pieces: Piece[];
+  plus?: number;
+  minus?: number;
+  secret?: boolean;
+}
+
+const labels: Record<string, [string, IconName]> = {
+  deleted: ["Deleted", "trash"],
+  packages: ["Packages", "box"],
+  settings: ["Settings", "key"],
+  database: ["Database", "database"],
+  source: ["Source", "code"],
+  build: ["Build output", "gear"],
+  git: ["Git", "fork"],
+  moving: ["Always moves", "clock"],
+  machine: ["Machine", "machine"],
+};
+const order = Object.keys(labels);
+const kindsOf: Record<string, string> = { package: "packages", env: "settings", setting: "settings", secret: "settings", table: "database", column: "database", rows: "database" };
+
+/** So many lines of one theme are shown. */
+const most = 4;
+
+export function themesOf(s: Story): Theme[] {
+  const out: Theme[] = [];
+  for (const g of (s.groups ?? []).toSorted((a, b) => order.indexOf(a.theme) - order.indexOf(b.theme))) {
+    const facts = (s.facts ?? []).filter((f) => kindsOf[f.kind] === g.theme);
+    const items = g.items ?? [];
+    const all = facts.length > 0 ? factLines(g.theme, facts) : items.map((x) => itemLine(g.theme, x));
+    const [label, icon] = labels[g.theme] ?? [shown(g.theme), "file"];
+    out.push({ theme: g.theme, label, icon, lines: all.slice(0, most), more: Math.max(0, all.length - most) });
+  }
+  return out;
+}
+
+function itemLine(theme: string, x: Item): ThemeLine {
+  const pieces: Piece[] = [];
+  if (x.files > 1) pieces.push({ text: `${count(x.files)} in ` });
+  pieces.push({ text: shown(x.path), look: "path" });
+  const notes = [x.note ? shown(x.note) : "", x.from ? `was ${shown(x.from)}` : "", theme === "deleted" && x.bytes ? bytes(Math.abs(x.bytes)) : ""].filter(Boolean);
+  if (notes.length) pieces.push({ text: ` ${notes.join(", ")}`, look: "dim" });
+  return { pieces, plus: x.plus, minus: theme === "deleted" ? undefined : x.minus };
+}
+
+const sign = (f: Fact) => (f.what === "added" ? "+" : f.what === "deleted" ? "−" : "");
+
+function factLines(theme: string, facts: Fact[]): ThemeLine[] {
+  if (theme === "packages") return [...grouped(facts, (f) => f.group ?? "")].map(([group, list]) => packages(group, list));
+  const secret = new Set(facts.filter((f) => f.kind === "secret").map((f) => f.path));
+  const told = facts.filter((f) => f.kind !== "secret");
+  const lines = [...grouped(told, (f) => f.path)].map(([path, list]): ThemeLine => {
+    const words = list.slice(0, 5).map((f) => `${sign(f)}${f.kind === "table" ? "table " : ""}${shown(f.name)}`);
+    if (list.length > 5) words.push(`${count(list.length - 5)} more`);
+    return { pieces: [{ text: shown(path), look: "path" }, { text: ` ${words.join(", ")}` }], secret: secret.has(path) };
+  });
+  for (const path of secret) if (!told.some((f) => f.path === path)) lines.push({ pieces: [{ text: shown(path), look: "path" }], secret: true });
+  return lines;
+}
+
+function packages(group: string, list: Fact[]): ThemeLine {
+  const direct = list.toSorted((a, b) => Number(b.direct ?? false) - Number(a.direct ?? false));
+  const named = direct.slice(0, 3).map((f) => `${sign(f)}${shown(f.name)}${f.after ? ` ${shown(f.after)}` : ""}`);
+  const pieces: Piece[] = [{ text: `${group ? `${shown(group)} ` : ""}${named.join(", ")}` }];
+  if (list.length > 3) pieces.push({ text: ` and ${count(list.length - 3)} more`, look: "dim" });
+  return { pieces };
+}
+
+export interface Step {
+  number: number;
+  verdict: string;
+}
+
+/** How far the trail looks, in moments, and how many it finds on each side. */
+const reach = 2000;
+const sides = 2;
+
+/** The verification that a trail is about: the gravest of those that were really run. */
+export function trailName(f?: Finding): string | undefined {
+  const own = (f?.answers ?? []).filter((a) => !a.claim);
+  return (own.find((a) => a.verdict === "failed") ?? own[0])?.name;
+}
+
+/** Where a verification was run before and after a moment: test ✔ 11 ✘ 13 ✔ 14. */
+export function trail(moments: readonly Checkpoint[], findings: ReadonlyMap<string, Finding>, at: number, name: string): Step[] {
+  const stepAt = (i: number): Step | undefined => {
+    const c = moments[i]!;
+    const a = findings.get(c.id)?.answers?.find((x) => x.name === name && !x.claim);
+    return a && (!a.as || i === at) ? { number: c.number, verdict: a.verdict } : undefined;
+  };
+  const walk = (by: number): Step[] => {
+    const out: Step[] = [];
+    for (let i = at + by; i >= 0 && i < moments.length && Math.abs(i - at) < reach && out.length < sides; i += by) {
+      const s = stepAt(i);
+      if (s) out.push(s);
+    }
+    return out;
+  };
+  const here = stepAt(at);
+  return [...walk(1).reverse(), ...(here ? [here] : []), ...walk(-1)];
+}

@@ -1,0 +1,113 @@
+// What all workspaces share: the store and its room, how safe it is, and whether going back
+// was proven.
+import { useQueries } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { statusOf } from "../../api/queries.ts";
+import type { SpacePlan, Status, WorkspaceState } from "../../api/types.ts";
+import { Icon } from "../../parts/Icon.tsx";
+import { shown } from "../../words/escape.ts";
+import { bytes, several } from "../../words/number.ts";
+import { ago } from "../../words/time.ts";
+import { dayBars } from "./rows.ts";
+
+/** So many workspaces are asked for proofs and second places. */
+const looked = 8;
+
+/** Fewer days than this are no picture. */
+const enough = 3;
+
+export function Machine({ all, space, server }: { all: readonly WorkspaceState[]; space?: SpacePlan; server: boolean }) {
+  const living = all.filter((w) => !w.ended && !w.gone && !w.origin).slice(0, looked);
+  const told = useQueries({ queries: living.map((w) => ({ ...statusOf(w.id), retry: false })) });
+  const known = told.flatMap((t) => (t.data ? [t.data] : []));
+  const days = Array.from({ length: 30 }, (_, i) => (space?.workspaces ?? []).reduce((n, w) => n + (w.days?.[i] ?? 0), 0));
+  return (
+    <div className="ws-sum">
+      {space && days.filter((n) => n > 0).length >= enough ? <Days space={space} days={days} /> : null}
+      <section className="card ws-machine">
+        <h2>
+          {server ? "On this server" : "On this machine"}
+          <Link className="link" to="/storage">
+            Storage
+          </Link>
+        </h2>
+        <dl>
+          {space ? (
+            <Fact fine={space.store.bytes <= space.budget} name="Store">
+              {bytes(space.store.bytes)} of {bytes(space.budget)}
+            </Fact>
+          ) : null}
+          {space ? (
+            <Fact fine={space.store.free >= space.store.floor} name="Disk">
+              {bytes(space.store.free)} free, floor {bytes(space.store.floor)}
+            </Fact>
+          ) : null}
+          <Proven known={known} />
+          {known[0] ? (
+            <Fact fine={known[0].protection !== "same-user"} name="Level">
+              {known[0].protection === "same-user" ? "same-user: a program that runs as you could delete the store" : shown(known[0].protection)}
+            </Fact>
+          ) : null}
+          <Second known={known} />
+        </dl>
+      </section>
+    </div>
+  );
+}
+
+/** Fact is fine, wants a look, or is not known. */
+function Fact({ fine, name, children }: { fine?: boolean; name: string; children: ReactNode }) {
+  const [look, icon, word] = fine ? (["good", "check", "fine"] as const) : fine === false ? (["risky", "warn", "mind"] as const) : (["unknown", "clock", "not yet"] as const);
+  return (
+    <div>
+      <dt>
+        <span className={look}>
+          <Icon name={icon} />
+          <span className="sr">{word}: </span>
+        </span>
+        {name}
+      </dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Proven({ known }: { known: readonly Status[] }) {
+  const failed = known.find((s) => s.drill && s.drill.verdict !== "passed");
+  const proven = known.filter((s) => s.drill?.verdict === "passed");
+  if (failed) return <Fact fine={false} name="Restorable">{`${shown(failed.workspace.name)}: ${failed.drill!.number} could not be proven ${ago(failed.drill!.at)}`}</Fact>;
+  if (proven.length === 0) return known.length > 0 ? <Fact name="Restorable">not proven yet</Fact> : null;
+  return <Fact fine name="Restorable">{`${proven.map((s) => shown(s.workspace.name)).join(", ")}: proven ${ago(proven[0]!.drill!.at)}`}</Fact>;
+}
+
+function Second({ known }: { known: readonly Status[] }) {
+  if (known.length === 0) return null;
+  const without = known.filter((s) => !s.backup?.set);
+  if (without.length === known.length) return <Fact fine={false} name="Second place">none: moments are saved, not safe</Fact>;
+  if (without.length > 0) return <Fact fine={false} name="Second place">{`none for ${without.map((s) => shown(s.workspace.name)).join(", ")}`}</Fact>;
+  const late = known.find((s) => s.backup!.trouble);
+  return <Fact fine={!late} name="Second place">{late ? `${shown(late.workspace.name)} is ${several(late.backup!.behind, "moment")} behind` : "all moments go there"}</Fact>;
+}
+
+/** The moments that are kept, of each of the last thirty days. */
+function Days({ space, days }: { space: SpacePlan; days: readonly number[] }) {
+  const sum = days.reduce((a, b) => a + b, 0);
+  const most = Math.max(...days);
+  return (
+    <section className="card ws-store">
+      <h2>
+        <b className="num">{bytes(space.store.bytes)}</b> of {bytes(space.budget)}, all workspaces
+      </h2>
+      <svg viewBox="0 0 600 92" preserveAspectRatio="none" role="img" aria-label={`${several(sum, "moment")} of the last 30 days are kept, at most ${most} of one day`}>
+        <path d="M0 91.5H600" className="base" />
+        <path d={dayBars(days, 600, 90)} />
+      </svg>
+      <p className="ws-axis" aria-hidden="true">
+        <span>30 days ago</span>
+        <span>{several(sum, "moment")} kept</span>
+        <span>today</span>
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Checkpoint, WorkspaceState } from "../../api/types.ts";
+import { answerOf, dayBars, rowsOf, standOf } from "./rows.ts";
+
+const latest = { number: 3, id: "cp_3" } as Checkpoint;
+
+function made(id: string, more: Partial<WorkspaceState> = {}): WorkspaceState {
+  return { id, name: id, root: `/${id}`, dev: 1, ino: 1, created: "2026-11-03T09:00:00Z", count: 3, gone: false, latest, ...more };
+}
+const forkOf = (of: string) => ({ origin: { workspace: of, checkpoint: "cp_2", number: 2 } });
+const short = (all: WorkspaceState[], open = false) => rowsOf(all, open).map((r) => (r.kind === "ended" ? `${r.n} ended` : "  ".repeat(r.depth) + r.ws.name));
+
+test("forks stand below what they grew from, ended ones at the end", () => {
+  const all = [made("f", forkOf("a")), made("a"), made("old", { ended: "2026-11-03T09:00:00Z" }), made("b"), made("g", forkOf("f")), made("lost", forkOf("forgotten"))];
+  assert.deepEqual(short(all), ["a", "  f", "    g", "b", "lost", "1 ended"]);
+  assert.deepEqual(short(all, true).slice(-2), ["1 ended", "old"]);
+  assert.deepEqual(short([made("x", forkOf("y")), made("y", forkOf("x"))]), ["x", "  y"]);
+});
+
+test("how one stands", () => {
+  const cut = { course: "restore", done: 612, id: "x", safety: 18, since: "", target: 14, total: 1181 };
+  assert.equal(standOf(made("a")).word, "protected");
+  assert.equal(standOf(made("a", { gone: true })).word, "directory gone");
+  assert.equal(standOf(made("a", { interrupted: cut, gone: true })).word, "restore cut off");
+  assert.match(standOf(made("a", { interrupted: cut })).why!, /612 of 1,181/);
+  assert.equal(standOf(made("a", { latest: undefined })).word, "no moment yet");
+  assert.equal(standOf(made("a"), { bytes: 1, free: 1, floor: 2 }).word, "not protected");
+});
+
+test("the answer", () => {
+  const title = (...all: WorkspaceState[]) => answerOf(all).title;
+  assert.equal(title(made("a")), "a is protected");
+  assert.equal(title(made("a"), made("f", forkOf("a"))), "a is protected");
+  assert.equal(title(made("a"), made("b")), "Both workspaces are protected");
+  assert.equal(title(made("a"), made("b"), made("c", { gone: true })), "2 of 3 workspaces are protected");
+  assert.equal(title(made("a", { gone: true }), made("b"), made("c", { gone: true })), "1 of 3 workspaces is protected");
+  assert.equal(title(made("a", { ended: "x" })), "No workspace is protected");
+  assert.match(answerOf([made("a", { gone: true })]).more, /^a has lost its directory/);
+  assert.match(answerOf([made("a")], { bytes: 1, free: 9_600_000_000, floor: 10_000_000_000 }).more, /9.6 GB and the floor is 10 GB/);
+});
+
+test("bars of days", () => {
+  assert.equal(dayBars([], 100, 20), "");
+  assert.equal(dayBars([0, 40, 20], 30, 20), "M10.0 20v-20.0h6.0V20zM20.0 20v-10.0h6.0V20z");
+});

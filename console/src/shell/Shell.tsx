@@ -1,0 +1,204 @@
+// The frame of every screen: the top bar, what must not be overlooked, and the page.
+import { useQuery } from "@tanstack/react-query";
+import { Link, Outlet, useLocation, useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { about, effectsOf, forksOf, statusOf, tasksOf, workspaces } from "../api/queries.ts";
+import { useLive, useLiveness, livenessSince } from "../api/live.ts";
+import { Icon } from "../parts/Icon.tsx";
+import { shown } from "../words/escape.ts";
+import { hour } from "../words/time.ts";
+import { Find } from "./Find.tsx";
+import { KeyPage } from "./KeyPage.tsx";
+import { useKeys } from "./keys.ts";
+import { turnTheme, useTheme } from "./theme.ts";
+import "./shell.css";
+
+export function Shell() {
+  useLive();
+  const { ws } = useParams({ strict: false });
+  const [keys, setKeys] = useState(false);
+  useKeys({ "?": () => setKeys(true) });
+  return (
+    <div className="shell">
+      <a className="skip" href="#page">
+        To the page
+      </a>
+      <header className="top">
+        <Link to="/" className="brand" aria-label="Retake, all workspaces">
+          <Mark />
+          <span>Retake</span>
+        </Link>
+        {ws ? <Switcher ws={ws} /> : null}
+        {ws ? <Tabs ws={ws} /> : <ServerTabs />}
+        <div className="grow" />
+        <Live />
+        <Find ws={ws} />
+        <ThemeButton />
+      </header>
+      {ws ? <Unfinished ws={ws} /> : null}
+      <main id="page" tabIndex={-1}>
+        <Outlet />
+      </main>
+      <BottomBar ws={ws} />
+      {keys ? <KeyPage close={() => setKeys(false)} /> : null}
+    </div>
+  );
+}
+
+function Mark() {
+  return (
+    <svg viewBox="0 0 20 20" fill="none" stroke="currentColor" strokeWidth="1.8" strokeLinecap="round" strokeLinejoin="round" aria-hidden="true">
+      <path d="M3.5 6.2A7.5 7.5 0 1 1 2.5 10" />
+      <path d="M3 2.8v3.6h3.6" />
+      <circle cx="10" cy="10" r="2" fill="currentColor" stroke="none" />
+    </svg>
+  );
+}
+
+function Switcher({ ws }: { ws: string }) {
+  const all = useQuery(workspaces);
+  const go = useNavigate();
+  const known = (all.data ?? []).filter((w) => !w.ended || w.id === ws);
+  return (
+    <label className="switcher">
+      <span className="sr">Workspace</span>
+      <span className="slash" aria-hidden="true">
+        /
+      </span>
+      <select value={ws} onChange={(e) => void go({ to: "/w/$ws", params: { ws: e.target.value } })}>
+        {known.length === 0 ? <option value={ws}>…</option> : null}
+        {known.map((w) => (
+          <option key={w.id} value={w.id}>
+            {shown(w.name)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Tabs({ ws }: { ws: string }) {
+  const forks = useQuery(forksOf(ws));
+  const effects = useQuery(effectsOf(ws));
+  const tasks = useQuery(tasksOf(ws));
+  const live = (forks.data ?? []).filter((f) => !f.ended).length;
+  const done = (tasks.data ?? []).filter((t) => t.status === "completed").length;
+  return (
+    <nav className="tabs" aria-label="Workspace">
+      <Tab to="/w/$ws" ws={ws} exact text="Timeline" />
+      <Tab to="/w/$ws/compare" ws={ws} text="Compare" />
+      <Tab to="/w/$ws/forks" ws={ws} text="Forks" count={live ? String(live) : ""} />
+      <Tab to="/w/$ws/effects" ws={ws} text="Effects" count={effects.data?.length ? String(effects.data.length) : ""} />
+      <Tab to="/w/$ws/tasks" ws={ws} text="Tasks" count={tasks.data?.length ? `${done}/${tasks.data.length}` : ""} />
+      <Tab to="/w/$ws/settings" ws={ws} text="Settings" />
+    </nav>
+  );
+}
+
+function Tab(p: { to: string; ws: string; text: string; count?: string; exact?: boolean }) {
+  return (
+    <Link to={p.to as never} params={{ ws: p.ws } as never} activeOptions={{ exact: p.exact, includeSearch: false }} activeProps={{ "aria-current": "page" }}>
+      {p.text}
+      {p.count ? <span className="count">{p.count}</span> : null}
+    </Link>
+  );
+}
+
+function ServerTabs() {
+  return (
+    <nav className="tabs" aria-label="Retake">
+      <ServerLinks />
+    </nav>
+  );
+}
+
+/** What there is beside workspaces; a laptop has no operations. */
+function ServerLinks() {
+  const me = useQuery(about);
+  const operating = useLocation({ select: (l) => l.pathname.startsWith("/operations/") });
+  return (
+    <>
+      <Link to="/" activeOptions={{ exact: true }} activeProps={{ "aria-current": "page" }}>
+        Workspaces
+      </Link>
+      <Link to="/storage" activeProps={{ "aria-current": "page" }}>
+        Storage
+      </Link>
+      {me.data?.namespace ? (
+        <Link to="/operations/$part" params={{ part: "hooks" }} aria-current={operating ? "page" : undefined}>
+          Operations
+        </Link>
+      ) : null}
+    </>
+  );
+}
+
+/** On a phone the tabs stand below, where the thumb is. */
+function BottomBar({ ws }: { ws?: string }) {
+  if (!ws) {
+    return (
+      <nav className="bottom" aria-label="Retake, below">
+        <ServerLinks />
+      </nav>
+    );
+  }
+  return (
+    <nav className="bottom" aria-label="Workspace, below">
+      <Link to="/w/$ws" params={{ ws }} activeOptions={{ exact: true }} activeProps={{ "aria-current": "page" }}>
+        Timeline
+      </Link>
+      <Link to="/w/$ws/forks" params={{ ws }} activeProps={{ "aria-current": "page" }}>
+        Forks
+      </Link>
+      <Link to="/w/$ws/effects" params={{ ws }} activeProps={{ "aria-current": "page" }}>
+        Effects
+      </Link>
+      <Link to="/w/$ws/tasks" params={{ ws }} activeProps={{ "aria-current": "page" }}>
+        Tasks
+      </Link>
+    </nav>
+  );
+}
+
+function Live() {
+  const state = useLiveness();
+  const words = { waiting: "connecting", live: "live", away: `away, as of ${hour(new Date(livenessSince()))}` }[state];
+  return (
+    <span className={`live ${state}`} role="status">
+      <i aria-hidden="true" />
+      <span>{words}</span>
+    </span>
+  );
+}
+
+function ThemeButton() {
+  const theme = useTheme();
+  return (
+    <button type="button" className="icon-button" aria-label={theme === "dark" ? "Light colours" : "Dark colours"} onClick={turnTheme}>
+      <Icon name="sun" />
+    </button>
+  );
+}
+
+/** A restore that was cut off is told on every screen. */
+function Unfinished({ ws }: { ws: string }) {
+  const status = useQuery(statusOf(ws));
+  const cut = status.data?.workspace.interrupted;
+  if (cut) {
+    return (
+      <div className="strip" role="alert">
+        <Icon name="warn" />
+        <span className="grow">
+          A restore of {cut.target} was cut off at {cut.done} of {cut.total}. All there was is in {cut.safety}.
+        </span>
+        <Link to="/w/$ws/plan" params={{ ws }} search={{ course: "finish" }}>
+          Finish it…
+        </Link>
+        <Link to="/w/$ws/plan" params={{ ws }} search={{ course: "unwind" }}>
+          Take it back…
+        </Link>
+      </div>
+    );
+  }
+  return null;
+}

@@ -1,0 +1,138 @@
+// It carries the size that was asked for: 10,000 moments, a tree of 100,000 files, a diff
+// of 5,000. First content within a second, no task over 50 ms while scrolling, at most
+// 1,500 elements, at most 300 kB before the first diff is opened. A smaller run is told by
+// MOMENTS, TREE and DIFF; with TIMES=told times are only told, for machines with other work.
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { browser, Home, newPage } from "./bed.mjs";
+
+const moments = Number(process.env.MOMENTS ?? 10_000);
+const tree = Number(process.env.TREE ?? 100_000);
+const diff = Number(process.env.DIFF ?? 5_000);
+const bars = { first: 1000, task: 50, nodes: 1500, kilobytes: 300 };
+let home, b, long, wide;
+
+before(async () => {
+  home = new Home();
+  b = await browser();
+  long = join(home.dir, "long");
+  mkdirSync(long);
+  writeFileSync(join(long, "a.txt"), "0\n");
+  home.retake(["init", "--yes"], { cwd: long });
+  wide = join(home.dir, "wide");
+  for (let i = 0; i < tree; i++) {
+    const dir = join(wide, `d${i % 100}`, `e${Math.floor(i / 100) % 20}`);
+    if (i < 2000) mkdirSync(dir, { recursive: true });
+    writeFileSync(join(dir, `f${i}.txt`), `file ${i}\n`);
+  }
+  home.retake(["init", "--yes", "--accept", "size"], { cwd: wide });
+  for (let i = 0; i < diff; i++) writeFileSync(join(wide, `d${i % 100}`, `e${Math.floor(i / 100) % 20}`, `f${i}.txt`), `file ${i}, changed\n`);
+  home.retake(["save", "many files"], { cwd: wide });
+  await fill();
+});
+
+after(async () => {
+  await b?.close();
+  home?.end();
+});
+
+/** Saves moment after moment through the API, as an agent would. */
+async function fill() {
+  const page = await newPage(b);
+  await page.goto(home.console(long));
+  const ws = home.json(["status"], { cwd: long }).workspace.id;
+  for (let i = 1; i < moments; i++) {
+    writeFileSync(join(long, "a.txt"), `${i}\n`);
+    await page.evaluate(
+      async ([ws, i]) => {
+        const headers = { "X-Retake-Console": "1", "Content-Type": "application/json" };
+        const r = await fetch(`/v1/workspaces/${ws}/checkpoints`, { method: "POST", headers, body: JSON.stringify({ intent: `step ${i}` }) });
+        if (!r.ok) throw new Error(await r.text());
+      },
+      [ws, i],
+    );
+  }
+  await page.context().close();
+}
+
+/** A page that notes long tasks, and how many elements it had at most. */
+async function measured(dir) {
+  const page = await newPage(b);
+  await page.addInitScript(() => {
+    window.tasks = [];
+    new PerformanceObserver((l) => window.tasks.push(...l.getEntries().map((e) => e.duration))).observe({ type: "longtask", buffered: false });
+  });
+  page.bytes = 0;
+  page.on("response", async (r) => {
+    if (/\.(js|css)$|\/$/.test(new URL(r.url()).pathname)) page.bytes += (await r.request().sizes().catch(() => ({ responseBodySize: 0 }))).responseBodySize;
+  });
+  await page.goto(home.console(dir));
+  return page;
+}
+
+const elements = (page) => page.evaluate(() => document.querySelectorAll("*").length);
+
+/** Scrolls the longest list of the page from its top to its end and back. */
+async function scroll(page) {
+  await page.evaluate(() => (window.tasks.length = 0));
+  let most = 0;
+  const box = await page.evaluateHandle(() => [...document.querySelectorAll("*")].filter((e) => e.scrollHeight > e.clientHeight + 200 && /auto|scroll/.test(getComputedStyle(e).overflowY)).sort((x, y) => y.scrollHeight - x.scrollHeight)[0]);
+  const height = await box.evaluate((e) => e.scrollHeight);
+  for (let i = 0; i <= 60; i++) {
+    const at = i <= 30 ? i * 400 : ((i - 30) / 30) * height;
+    await box.evaluate((e, at) => new Promise((done) => {
+      e.scrollTop = at;
+      requestAnimationFrame(() => requestAnimationFrame(done));
+    }), at);
+    if (i % 6 === 0) most = Math.max(most, await elements(page));
+  }
+  return { most, height, tasks: await page.evaluate(() => window.tasks) };
+}
+
+async function judge(name, page, path, content) {
+  const began = Date.now();
+  await page.goto(new URL(page.url()).origin + path, { waitUntil: "commit" });
+  await page.getByText(content).first().waitFor();
+  const first = Date.now() - began;
+  await page.waitForFunction(() => !document.querySelector(".bars"));
+  const s = await scroll(page);
+  const longest = Math.max(0, ...s.tasks);
+  console.log(`${name}: first content ${first} ms, ${s.most} elements at most, ${s.tasks.length} long tasks while scrolling (longest ${longest.toFixed(0)} ms), ${s.height} px`);
+  assert.ok(s.most <= bars.nodes, `${s.most} elements`);
+  if (process.env.TIMES === "told") return s;
+  assert.ok(first <= bars.first, `first content after ${first} ms`);
+  assert.ok(longest <= bars.task, `a task of ${longest.toFixed(0)} ms`);
+  return s;
+}
+
+test("a timeline of many moments", async () => {
+  const page = await measured(long);
+  const ws = home.json(["status"], { cwd: long }).workspace.id;
+  const s = await judge(`${moments} moments`, page, `/w/${ws}`, `step ${moments - 1}`);
+  assert.ok(s.height >= moments * 30, `the list is ${s.height} px high`);
+  console.log(`${(page.bytes / 1000).toFixed(0)} kB of program and style before a diff`);
+  assert.ok(page.bytes > 50_000 && page.bytes <= bars.kilobytes * 1000, `${page.bytes} bytes`);
+});
+
+test("a diff of many files, and a tree of many more", async () => {
+  const page = await measured(wide);
+  const ws = home.json(["status"], { cwd: wide }).workspace.id;
+  const s = await judge(`a diff of ${diff} files`, page, `/w/${ws}/compare?from=1&to=2`, "f0.txt");
+  assert.ok(s.height >= diff * 10, `the list is ${s.height} px high`);
+  await judge(`a tree of ${tree} files`, page, `/w/${ws}/m/2?by=path`, "many files");
+});
+
+test("control: a page with everything in it is caught", async () => {
+  const page = await measured(long);
+  await page.locator("main").waitFor();
+  await page.evaluate(() => {
+    const end = performance.now() + 120;
+    setTimeout(() => { while (performance.now() < end + 200); });
+    document.querySelector("main").append(...Array.from({ length: 2000 }, () => document.createElement("p")));
+  });
+  await page.waitForFunction(() => window.tasks.length > 0);
+  assert.ok((await elements(page)) > bars.nodes);
+  assert.ok((await page.evaluate(() => Math.max(...window.tasks))) > bars.task);
+});
