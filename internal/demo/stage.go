@@ -1,0 +1,170 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/retake-dev/retake"
+)
+
+const (
+	patience  = time.Minute
+	pollEvery = 10 * time.Millisecond
+)
+
+// stage is the workspace while the story is played.
+type stage struct {
+	svc   retake.Service
+	req   Request
+	ws    retake.Workspace
+	forks []retake.Workspace
+	turns int
+
+	claude, codex        *agent
+	mismatch, lost, last int64
+}
+
+func newStage(s retake.Service, req Request) (*stage, error) {
+	dir, err := filepath.EvalSymlinks(req.Dir) // signals name the place as the service does
+	if err != nil {
+		return nil, fmt.Errorf("find directory: %w", err)
+	}
+	req.Dir = dir
+	return &stage{svc: s, req: req}, nil
+}
+
+func (st *stage) step(text string) {
+	if st.req.Tell != nil {
+		st.req.Tell(text)
+	}
+}
+
+// tree is where the shop is.
+func (st *stage) tree() string { return filepath.Join(st.req.Dir, Shop) }
+
+func (st *stage) file(path string) string { return filepath.Join(st.tree(), filepath.FromSlash(path)) }
+
+// until looks at a timeline until something is so.
+func (st *stage) until(ctx context.Context, ws retake.WorkspaceID, holds func(retake.Timeline) bool) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("it takes too long"))
+	defer cancel()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		t, err := st.svc.Log(ctx, retake.LogQuery{Workspace: ws})
+		if err == nil && holds(t) {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("wait for the timeline: %w", context.Cause(ctx))
+		}
+		if err != nil {
+			return fmt.Errorf("read timeline: %w", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// momentOf waits for a moment of an agent's turn.
+func (st *stage) momentOf(ctx context.Context, a *agent, trigger retake.Trigger) (retake.Checkpoint, error) {
+	ws, err := st.svc.Locate(ctx, a.dir)
+	if err != nil {
+		return retake.Checkpoint{}, fmt.Errorf("locate workspace: %w", err)
+	}
+	var found retake.Checkpoint
+	err = st.until(ctx, ws.ID, func(t retake.Timeline) bool {
+		i := slices.IndexFunc(t.Checkpoints, func(c retake.Checkpoint) bool {
+			return c.Trigger == trigger && c.Turn != nil && c.Turn.ID == a.turn
+		})
+		if i >= 0 {
+			found = t.Checkpoints[i]
+		}
+		return i >= 0
+	})
+	return found, err
+}
+
+// ask runs the check of the shop on the live files, which are those of a moment.
+func (st *stage) ask(ctx context.Context, cp retake.Checkpoint, dir string) error {
+	a, err := st.req.Check(ctx, dir)
+	if err != nil {
+		return fmt.Errorf("run check: %w", err)
+	}
+	a.Workspace, a.Ref, a.Name, a.Command = cp.Workspace, string(cp.ID), CheckName, CheckLine
+	if _, err := st.svc.Attest(ctx, a); err != nil {
+		return fmt.Errorf("record check: %w", err)
+	}
+	return nil
+}
+
+// travel goes to another moment, by a plan whose obstacles are known and accepted.
+func (st *stage) travel(ctx context.Context, req retake.PlanRequest) (retake.Checkpoint, error) {
+	req.Workspace = st.ws.ID
+	plan, err := st.svc.PlanRestore(ctx, req)
+	if err != nil {
+		return retake.Checkpoint{}, fmt.Errorf("plan %s: %w", req.Course, err)
+	}
+	var accept []string
+	for _, o := range plan.Obstacles {
+		accept = append(accept, o.Class)
+	}
+	res, err := st.svc.ApplyRestore(ctx, retake.ApplyRequest{PlanRequest: req, Digest: plan.Digest, Accept: accept})
+	if err == nil && len(res.Failed) > 0 {
+		err = fmt.Errorf("%s: %s", res.Failed[0].Path, res.Failed[0].Why)
+	}
+	if err != nil {
+		return retake.Checkpoint{}, fmt.Errorf("apply %s: %w", req.Course, err)
+	}
+	return res.Checkpoint, nil
+}
+
+// tellings is how often a timeline is asked to be told; each time is bounded.
+const tellings = 4
+
+// told is a timeline whose moments have their stories. A search waits for those that are
+// being told, and tells the others.
+func (st *stage) told(ctx context.Context, ws retake.WorkspaceID) (retake.Timeline, error) {
+	var t retake.Timeline
+	for range tellings {
+		if _, err := st.svc.Search(ctx, retake.SearchQuery{Workspace: ws, Text: Shop, Limit: 1}); err != nil {
+			return t, fmt.Errorf("search timeline: %w", err)
+		}
+		var err error
+		if t, err = st.svc.Log(ctx, retake.LogQuery{Workspace: ws}); err != nil {
+			return t, fmt.Errorf("read timeline: %w", err)
+		}
+		if !slices.ContainsFunc(t.Checkpoints, func(c retake.Checkpoint) bool { return t.Findings[c.ID].Gist == nil }) {
+			break // else what is missing is told when somebody looks
+		}
+	}
+	return t, nil
+}
+
+// result waits until everything is told, and counts.
+func (st *stage) result(ctx context.Context) (Result, error) {
+	st.step("reading what changed")
+	for _, f := range st.forks {
+		if _, err := st.told(ctx, f.ID); err != nil {
+			return Result{}, err
+		}
+	}
+	t, err := st.told(ctx, st.ws.ID)
+	if err != nil {
+		return Result{}, err
+	}
+	effects, err := st.svc.Effects(ctx, st.ws.ID, "")
+	if err != nil {
+		return Result{}, fmt.Errorf("list effects: %w", err)
+	}
+	return Result{
+		Dir: st.req.Dir, Workspace: st.ws, Forks: st.forks, Moments: t.Total, Turns: st.turns, Effects: len(effects), Good: t.Good,
+		Mismatch: st.mismatch, Lost: st.lost, Last: st.last,
+	}, nil
+}
