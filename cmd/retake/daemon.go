@@ -47,6 +47,11 @@ func (k keeper) Status(ctx context.Context) (cli.DaemonState, bool, error) {
 	return cli.DaemonState(st), ok, err
 }
 
+func (k keeper) Console(ctx context.Context, ws retake.WorkspaceID) (cli.ConsoleOpening, error) {
+	o, err := k.hand().Console(ctx, ws)
+	return cli.ConsoleOpening(o), err
+}
+
 func (k keeper) Units() []cli.DaemonUnit { return units(k.hand().Units()) }
 
 func (k keeper) Install(ctx context.Context, now bool) ([]cli.DaemonUnit, error) {
@@ -65,10 +70,11 @@ func units(us []daemon.Unit) []cli.DaemonUnit {
 // Run is the daemon. That another one lives is no trouble: the starter is told,
 // and asks that one.
 func (k keeper) Run(ctx context.Context, starter int) error {
+	news := daemon.NewNews(clock.Wall)
 	err := daemon.Run(ctx, daemon.Options{
-		Conf: k.conf, Settings: k.settings, Version: version, Clock: clock.Wall,
+		Conf: k.conf, Settings: k.settings, Version: version, Clock: clock.Wall, News: news,
 		Open: func(ctx context.Context) (retake.Service, error) {
-			return assemble.Solo(ctx, k.conf, k.settings, assemble.Options{Sole: true})
+			return assemble.Solo(ctx, k.conf, k.settings, assemble.Options{Sole: true, Tell: news.Tell})
 		},
 		Say: proc.ToStarter(starter).Say,
 		Settle: func() string {

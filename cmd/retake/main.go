@@ -75,7 +75,7 @@ func Main() int {
 		},
 		Far:      far(),
 		Archives: archives{},
-		Run:      run(conf), Scratch: scratch(conf), Mount: mountAt,
+		Run:      run(conf), Scratch: scratch(conf), Mount: mountAt, Screen: screenOf(conf), Browse: browse(conf),
 		Hook:   func(ctx context.Context, agent string) int { return hear(ctx, conf, agent) },
 		Places: places(conf),
 		MCP: func(ctx context.Context, s retake.Service, dir string) error {

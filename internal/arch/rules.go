@@ -6,7 +6,7 @@ const module = "github.com/retake-dev/retake"
 // below it; it may import what stands lower, never what stands higher.
 var floors = [][]string{
 	{""}, // the vocabulary
-	{"client", "internal/tree", "internal/ignore", "internal/fsx", "internal/secret", "internal/proc", "internal/clock", "internal/screen", "internal/track", "internal/merge", "internal/mount", "internal/risk", "internal/talk", "internal/agents", "internal/mark", "internal/spool", "internal/theme", "internal/pattern", "internal/bisect", "internal/probe", "internal/token", "internal/seal", "internal/webhook", "internal/archive", "internal/cadence", "internal/migrate"},
+	{"client", "internal/tree", "internal/ignore", "internal/fsx", "internal/secret", "internal/proc", "internal/clock", "internal/screen", "internal/picture", "internal/track", "internal/merge", "internal/mount", "internal/risk", "internal/talk", "internal/agents", "internal/mark", "internal/spool", "internal/theme", "internal/pattern", "internal/bisect", "internal/probe", "internal/token", "internal/seal", "internal/webhook", "internal/archive", "internal/cadence", "internal/migrate", "internal/demo"},
 	{"internal/store", catalogRoom, "internal/ledger"},
 	{"internal/capture", "internal/restore", "internal/story", "internal/verify", "internal/retain", "internal/session", "internal/fork", "internal/backup"},
 	{"internal/service"},
@@ -43,15 +43,17 @@ var doors = []struct {
 	in  []string
 }{
 	{"github.com/kopia/kopia", []string{"internal/store/kopiastore", "bench", "test"}},
-	{"database/sql", []string{"internal/migrate", "internal/catalog/sqlcat", "internal/catalog/sqlite", "internal/catalog/postgres", "internal/ledger/sqlledger", "internal/server", "internal/story/xray", "test"}},
+	{"database/sql", []string{"internal/migrate", "internal/catalog/sqlcat", "internal/catalog/sqlite", "internal/catalog/postgres", "internal/ledger/sqlledger", "internal/server", "internal/story/xray", "internal/demo", "test"}},
 	{"github.com/jackc/pgx/v5", []string{"internal/catalog/postgres", "test"}},
 	{"github.com/robfig/cron/v3", []string{"internal/cadence"}},
 	{"github.com/prometheus/client_golang", []string{"internal/server/meter"}},
 	{"go.opentelemetry.io/otel", []string{"internal/server/trace"}},
-	{"modernc.org/sqlite", []string{"internal/catalog/sqlite", "internal/story/xray"}},
+	{"modernc.org/sqlite", []string{"internal/catalog/sqlite", "internal/story/xray", "internal/demo"}},
 	{"os/exec", []string{"internal/proc", "bench", "test"}},
 	{"github.com/danielgtaylor/huma/v2", []string{"internal/httpapi"}},
 	{"github.com/spf13/cobra", []string{"internal/cli"}},
+	{"charm.land/bubbletea/v2", []string{"internal/tui"}},
+	{"github.com/charmbracelet/colorprofile", []string{"internal/tui"}},
 	{"github.com/BurntSushi/toml", []string{"internal/story/xray"}},
 	{"gopkg.in/yaml.v3", []string{"internal/story/xray"}},
 	{"golang.org/x/mod", []string{"internal/story/xray"}},

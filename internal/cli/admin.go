@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -73,7 +74,7 @@ func (f *face) adminBootstrap() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return f.emit(beginningAnswer{1, b}, func(l look) string {
+		return f.emit(beginningAnswer{1, b}, func(l picture.Look) string {
 			if b == nil {
 				return "The server has its first namespace already. Its keys were shown then.\n"
 			}
@@ -88,10 +89,10 @@ func (f *face) adminNamespaces() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return f.emit(namespacesAnswer{1, all}, func(l look) string {
+		return f.emit(namespacesAnswer{1, all}, func(l picture.Look) string {
 			var b strings.Builder
 			for i := range all {
-				fmt.Fprintf(&b, "%s  %s\n", screen.Pad(screen.Escape(string(all[i].ID)), 24), l.facts("since "+l.clock(all[i].Created), "kept "+days(all[i].Limits.Within)))
+				fmt.Fprintf(&b, "%s  %s\n", screen.Pad(screen.Escape(string(all[i].ID)), 24), l.Facts("since "+l.Clock(all[i].Created), "kept "+days(all[i].Limits.Within)))
 			}
 			return b.String()
 		})
@@ -102,7 +103,7 @@ func days(d time.Duration) string {
 	if d <= 0 {
 		return "for ever"
 	}
-	return number(int64(d/(24*time.Hour)), "day", "days")
+	return picture.Number(int64(d/(24*time.Hour)), "day", "days")
 }
 
 func (f *face) adminAdd() *cobra.Command {
@@ -111,7 +112,7 @@ func (f *face) adminAdd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return f.emit(beginningAnswer{1, &b}, func(l look) string { return renderBeginning(l, b) })
+		return f.emit(beginningAnswer{1, &b}, func(l picture.Look) string { return renderBeginning(l, b) })
 	})
 }
 
@@ -125,11 +126,11 @@ func (f *face) adminRoots() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return f.emit(namespaceAnswer{1, ns}, func(l look) string {
+		return f.emit(namespaceAnswer{1, ns}, func(l picture.Look) string {
 			if len(roots) == 0 {
-				return fmt.Sprintf("%s %s has its own directory only\n", l.green(l.g.Yes), screen.Escape(args[0]))
+				return fmt.Sprintf("%s %s has its own directory only\n", l.Green(l.Glyphs.Yes), screen.Escape(args[0]))
 			}
-			return fmt.Sprintf("%s %s may protect what lies below %s\n", l.green(l.g.Yes), screen.Escape(args[0]), screen.Escape(strings.Join(roots, ", ")))
+			return fmt.Sprintf("%s %s may protect what lies below %s\n", l.Green(l.Glyphs.Yes), screen.Escape(args[0]), screen.Escape(strings.Join(roots, ", ")))
 		})
 	})
 }
@@ -147,8 +148,8 @@ func (f *face) adminKey() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return f.emit(keyAnswer{1, k}, func(l look) string {
-			return fmt.Sprintf("%s  %s\n", k.Secret, l.dim(kindWords[k.Key.Kind]+"; shown this once"))
+		return f.emit(keyAnswer{1, k}, func(l picture.Look) string {
+			return fmt.Sprintf("%s  %s\n", k.Secret, l.Dim(kindWords[k.Key.Kind]+"; shown this once"))
 		})
 	})
 	cmd.Flags().StringVar(&name, "name", "", "what it is for")

@@ -69,7 +69,7 @@ func (c *adoptCmd) fork(ctx context.Context, s retake.Service, ws retake.Workspa
 	case 1:
 		return found[0], nil
 	}
-	return retake.Workspace{}, usage("with its directory: retake adopt "+c.talk().word(found[0].Root), "%s forks are called %s.", screen.Count(int64(len(found))), typed)
+	return retake.Workspace{}, usage("with its directory: retake adopt "+c.talk().Word(found[0].Root), "%s forks are called %s.", screen.Count(int64(len(found))), typed)
 }
 
 // failed is the kind of a check that failed, beside those of the service.
@@ -89,7 +89,7 @@ func (c *adoptCmd) passes(ctx context.Context, fork retake.Workspace) error {
 	}
 	return exitError{code: failedExit, say: &retake.Error{
 		Kind: failed, What: fmt.Sprintf("`%s` ended with %d in the fork %s", c.check, code, fork.Name), Safe: nothingChanged,
-		Hint: "look there: cd " + c.talk().word(fork.Root) + "     without the check: retake adopt " + c.talk().word(fork.Name),
+		Hint: "look there: cd " + c.talk().Word(fork.Root) + "     without the check: retake adopt " + c.talk().Word(fork.Name),
 	}}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/agents"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -65,49 +66,49 @@ func (c *agentsCmd) status(*cobra.Command, []string) error {
 			}
 		}
 	}
-	err := c.emit(a, func(l look) string { return renderAgents(l, a.Agents) })
+	err := c.emit(a, func(l picture.Look) string { return renderAgents(l, a.Agents) })
 	c.hint("put hooks in", "retake agents install", "take them out", "retake agents remove")
 	return err
 }
 
-func renderAgents(l look, list []agents.Status) string {
+func renderAgents(l picture.Look, list []agents.Status) string {
 	if len(list) == 0 {
 		return "No agent that we know is here. All: retake agents status --all\n"
 	}
 	name, file := 0, 0
 	for _, s := range list {
-		name, file = max(name, len(s.Agent)), max(file, screen.Width(l.path(s.File)))
+		name, file = max(name, len(s.Agent)), max(file, screen.Width(l.Path(s.File)))
 	}
-	file = min(file, max(l.width-name-28, 20))
+	file = min(file, max(l.Width-name-28, 20))
 	var b strings.Builder
 	for _, s := range list {
 		sign, word := conditionSign(l, s.Condition)
-		fmt.Fprintf(&b, "%s %s  %s  %s", sign, screen.Pad(s.Agent, name), screen.Pad(l.g.Cut(l.path(s.File), file), file), word)
+		fmt.Fprintf(&b, "%s %s  %s  %s", sign, screen.Pad(s.Agent, name), screen.Pad(l.Glyphs.Cut(l.Path(s.File), file), file), word)
 		if s.Scope == agents.Project {
-			b.WriteString(l.dim("  project"))
+			b.WriteString(l.Dim("  project"))
 		}
 		b.WriteString("\n")
 		if s.Detail != "" {
-			for _, line := range wrap(screen.Escape(s.Detail), max(l.width-name-5, 30)) {
-				fmt.Fprintf(&b, "%s%s\n", strings.Repeat(" ", screen.Width(l.g.Yes)+3+name), l.dim(line))
+			for _, line := range picture.Wrap(screen.Escape(s.Detail), max(l.Width-name-5, 30)) {
+				fmt.Fprintf(&b, "%s%s\n", strings.Repeat(" ", screen.Width(l.Glyphs.Yes)+3+name), l.Dim(line))
 			}
 		}
 	}
 	return b.String()
 }
 
-func conditionSign(l look, c agents.Condition) (sign, word string) {
-	room := screen.Width(l.g.Yes)
+func conditionSign(l picture.Look, c agents.Condition) (sign, word string) {
+	room := screen.Width(l.Glyphs.Yes)
 	switch c {
 	case agents.Current:
-		return l.green(l.g.Yes), "hooks current"
+		return l.Green(l.Glyphs.Yes), "hooks current"
 	case agents.Outdated:
-		return l.yellow(screen.Pad("!", room)), "hooks outdated: retake agents install"
+		return l.Yellow(screen.Pad("!", room)), "hooks outdated: retake agents install"
 	case agents.Unknown:
-		return l.yellow(screen.Pad("!", room)), "not understood"
+		return l.Yellow(screen.Pad("!", room)), "not understood"
 	case agents.Absent:
 	}
-	return l.dim(screen.Pad(l.g.Dash, room)), "no hooks"
+	return l.Dim(screen.Pad(l.Glyphs.Dash, room)), "no hooks"
 }
 
 // chosen are the agents that are named, else those that are here.
@@ -159,7 +160,7 @@ func (c *agentsCmd) remove(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if len(list) == 0 {
-		return c.emit(agentsAnswer{1, []agents.Status{}}, func(look) string { return "No hooks of ours are in the settings of the agents here.\n" })
+		return c.emit(agentsAnswer{1, []agents.Status{}}, func(picture.Look) string { return "No hooks of ours are in the settings of the agents here.\n" })
 	}
 	return c.change(cmd.Context(), list, func(a agents.Agent) (agents.Change, error) { return a.PlanRemove(c.scope(), p) }, "Take them out?")
 }
@@ -193,7 +194,7 @@ func (c *agentsCmd) change(ctx context.Context, list []agents.Agent, plan func(a
 			return err
 		}
 		if !c.json && ch.Added+ch.Removed > 0 {
-			fmt.Fprintf(c.Out, "%s %s  %s\n", c.out().green(c.out().g.Yes), ch.Agent, effectText(ch))
+			fmt.Fprintf(c.Out, "%s %s  %s\n", c.out().Green(c.out().Glyphs.Yes), ch.Agent, effectText(ch))
 		}
 	}
 	return c.told(changes)
@@ -253,13 +254,13 @@ func (c *agentsCmd) told(changes []agents.Change) error {
 	return c.writeJSON(a)
 }
 
-func renderHooks(l look, changes []agents.Change, exact bool) string {
+func renderHooks(l picture.Look, changes []agents.Change, exact bool) string {
 	var b strings.Builder
 	for i, ch := range changes {
-		fmt.Fprintf(&b, "  %d  %s  %s  %s\n", i+1, screen.Pad(ch.Agent, 12), l.path(ch.File), l.dim(changeText(ch)))
+		fmt.Fprintf(&b, "  %d  %s  %s  %s\n", i+1, screen.Pad(ch.Agent, 12), l.Path(ch.File), l.Dim(changeText(ch)))
 		for _, n := range ch.Notes {
 			for _, line := range strings.Split(n, "\n") {
-				fmt.Fprintf(&b, "     %s\n", l.dim(screen.Escape(line)))
+				fmt.Fprintf(&b, "     %s\n", l.Dim(screen.Escape(line)))
 			}
 		}
 		if exact {
@@ -271,12 +272,12 @@ func renderHooks(l look, changes []agents.Change, exact bool) string {
 	return b.String()
 }
 
-func paintLine(l look, line string) string {
+func paintLine(l picture.Look, line string) string {
 	switch {
 	case strings.HasPrefix(line, "+"):
-		return l.green(line)
-	case strings.HasPrefix(line, "-"), strings.HasPrefix(line, l.g.Minus):
-		return l.red(line)
+		return l.Green(line)
+	case strings.HasPrefix(line, "-"), strings.HasPrefix(line, l.Glyphs.Minus):
+		return l.Red(line)
 	}
 	return line
 }
@@ -286,9 +287,9 @@ func changeText(ch agents.Change) string {
 	case ch.Added == 0 && ch.Removed == 0:
 		return "nothing to change"
 	case ch.Removed == 0:
-		return "+" + number(int64(ch.Added), "hook", "hooks") + ", rest untouched"
+		return "+" + picture.Number(int64(ch.Added), "hook", "hooks") + ", rest untouched"
 	case ch.Added == 0:
-		return "−" + number(int64(ch.Removed), "hook", "hooks") + ", rest untouched"
+		return "−" + picture.Number(int64(ch.Removed), "hook", "hooks") + ", rest untouched"
 	}
-	return fmt.Sprintf("−%d +%s, rest untouched", ch.Removed, number(int64(ch.Added), "hook", "hooks"))
+	return fmt.Sprintf("−%d +%s, rest untouched", ch.Removed, picture.Number(int64(ch.Added), "hook", "hooks"))
 }

@@ -6,20 +6,21 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/agents"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
 // agentsRow tells in the status whether the agents of this machine are heard here.
-func (f *face) agentsRow(l look, ws retake.Workspace) string {
+func (f *face) agentsRow(l picture.Look, ws retake.Workspace) string {
 	if f.Places == nil {
 		return ""
 	}
-	room := screen.Width(l.g.Yes)
+	room := screen.Width(l.Glyphs.Yes)
 	row := func(sign, text string) string {
 		return fmt.Sprintf("  %s %s%s\n", sign, screen.Pad("agents", 12), text)
 	}
 	if since := f.pausedSince(ws.ID); since != "" {
-		return row(l.yellow(screen.Pad("!", room)), "paused since "+since+": retake unpause")
+		return row(l.Yellow(screen.Pad("!", room)), "paused since "+since+": retake unpause")
 	}
 	heard, deaf := f.heardHere(ws)
 	switch {
@@ -28,11 +29,11 @@ func (f *face) agentsRow(l look, ws retake.Workspace) string {
 	case len(deaf) > 0:
 		text := strings.Join(deaf, ", ") + " without hooks: retake agents install"
 		if len(heard) > 0 {
-			text = l.facts(strings.Join(heard, ", ")+" heard", text)
+			text = l.Facts(strings.Join(heard, ", ")+" heard", text)
 		}
-		return row(l.yellow(screen.Pad("!", room)), text)
+		return row(l.Yellow(screen.Pad("!", room)), text)
 	}
-	return row(l.green(l.g.Yes), strings.Join(heard, ", ")+" heard, every turn")
+	return row(l.Green(l.Glyphs.Yes), strings.Join(heard, ", ")+" heard, every turn")
 }
 
 // heardHere are the agents of this machine with hooks of ours, and those without.

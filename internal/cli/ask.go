@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/screen"
+	"github.com/retake-dev/retake/internal/picture"
 )
 
 // canAsk reports whether there is a person to ask.
@@ -104,7 +104,7 @@ func (p *progress) show(at retake.Progress) {
 		return
 	}
 	p.last, p.used = now, true
-	fmt.Fprintf(p.f.Err, "\r\x1b[K%s", renderProgress(p.f.talk(), p.word, at))
+	fmt.Fprintf(p.f.Err, "\r\x1b[K%s", picture.RenderProgress(p.f.talk(), p.word, at))
 }
 
 // done wipes the line.
@@ -118,29 +118,4 @@ func (p *progress) done() {
 		fmt.Fprint(p.f.Err, "\r\x1b[K")
 		p.used = false
 	}
-}
-
-const barColumns = 28
-
-func renderProgress(l look, word string, at retake.Progress) string {
-	line := "  " + l.yellow(l.g.Wait) + " " + l.bold(screen.Pad(word, 13))
-	counts := files(at.Files) + "   " + screen.Bytes(at.Bytes)
-	if at.Total <= 0 {
-		return line + counts
-	}
-	if at.Bytes == 0 { // what is counted are steps
-		counts = screen.Count(at.Files) + " of " + screen.Count(at.Total)
-	}
-	share := min(float64(at.Files)/float64(at.Total), 1)
-	full := int(share * barColumns)
-	bar := l.green(strings.Repeat(l.g.Fill, full)) + l.dim(strings.Repeat(l.rest(), barColumns-full))
-	return line + fmt.Sprintf("%s %3d %%   %s", bar, int(share*100), counts) // 100 only at the end
-}
-
-// rest is the empty part of a bar, which must differ without color too.
-func (l look) rest() string {
-	if l.ascii {
-		return "."
-	}
-	return "─"
 }

@@ -36,7 +36,7 @@ func (f *face) runAt(ctx context.Context, ref string, program []string) error {
 		var err error
 		code, err = f.Run(ctx, c)
 		if errors.Is(err, ErrElsewhere) {
-			fmt.Fprintf(f.Err, "%s %s\n", f.talk().yellow("!"), screen.Escape(err.Error()))
+			fmt.Fprintf(f.Err, "%s %s\n", f.talk().Yellow("!"), screen.Escape(err.Error()))
 			return nil
 		}
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -46,7 +47,7 @@ func (f *face) auditCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(auditAnswer{1, given(all)}, func(l look) string { return renderAudit(l, all) })
+			return f.emit(auditAnswer{1, given(all)}, func(l picture.Look) string { return renderAudit(l, all) })
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "read the whole log and every anchor, and compare")
@@ -72,7 +73,7 @@ func auditEntries(ctx context.Context, s retake.Auditor, limit int) ([]retake.Au
 	return out, nil
 }
 
-func renderAudit(l look, all []retake.AuditEntry) string {
+func renderAudit(l picture.Look, all []retake.AuditEntry) string {
 	if len(all) == 0 {
 		return "Nothing was done yet.\n"
 	}
@@ -80,10 +81,10 @@ func renderAudit(l look, all []retake.AuditEntry) string {
 	for i := range all {
 		e := &all[i]
 		rows = append(rows, tableRow{cells: []string{
-			screen.PadLeft(screen.Count(e.Seq), len(screen.Count(all[0].Seq))), l.clock(e.Time), actorText(e.Actor), screen.Escape(e.Verb), l.subject(e.Subject),
+			screen.PadLeft(screen.Count(e.Seq), len(screen.Count(all[0].Seq))), l.Clock(e.Time), actorText(e.Actor), screen.Escape(e.Verb), subjectText(l, e.Subject),
 		}})
 	}
-	return l.table([]string{"", "when", "who", "did", "to what"}, 4, rows)
+	return drawTable(l, []string{"", "when", "who", "did", "to what"}, 4, rows)
 }
 
 func actorText(a retake.Actor) string {
@@ -104,7 +105,7 @@ func (f *face) checkAudit(ctx context.Context, s retake.Auditor) error {
 	if err != nil {
 		return err
 	}
-	if err := f.emit(auditProofAnswer{1, p}, func(l look) string { return renderProven(l, p) }); err != nil || p.Broken == 0 {
+	if err := f.emit(auditProofAnswer{1, p}, func(l picture.Look) string { return renderProven(l, p) }); err != nil || p.Broken == 0 {
 		return err
 	}
 	return told{&retake.Error{
@@ -113,21 +114,21 @@ func (f *face) checkAudit(ctx context.Context, s retake.Auditor) error {
 	}}
 }
 
-func renderProven(l look, p retake.AuditProof) string {
+func renderProven(l picture.Look, p retake.AuditProof) string {
 	var b strings.Builder
-	tried := number(p.Entries, "entry", "entries") + " read"
+	tried := picture.Number(p.Entries, "entry", "entries") + " read"
 	if p.Anchors > 0 {
-		tried = number(p.Entries, "entry", "entries") + " and " + number(p.Anchors, "anchor", "anchors") + " read"
+		tried = picture.Number(p.Entries, "entry", "entries") + " and " + picture.Number(p.Anchors, "anchor", "anchors") + " read"
 	}
 	if p.Broken == 0 {
-		fmt.Fprintf(&b, "%s %s, none was changed.\n", l.green(l.g.Yes), tried)
+		fmt.Fprintf(&b, "%s %s, none was changed.\n", l.Green(l.Glyphs.Yes), tried)
 	} else {
-		fmt.Fprintf(&b, "%s %s; entry %s does not fit.\n", l.red(l.g.No), tried, screen.Count(p.Broken))
-		fmt.Fprintf(&b, "  %s%s\n", l.dim(screen.Pad("why", 8)), l.words(p.Why))
+		fmt.Fprintf(&b, "%s %s; entry %s does not fit.\n", l.Red(l.Glyphs.No), tried, screen.Count(p.Broken))
+		fmt.Fprintf(&b, "  %s%s\n", l.Dim(screen.Pad("why", 8)), l.Words(p.Why))
 	}
-	fmt.Fprintf(&b, "  %s%s\n", l.dim(screen.Pad("head", 8)), screen.Escape(p.Head))
+	fmt.Fprintf(&b, "  %s%s\n", l.Dim(screen.Pad("head", 8)), screen.Escape(p.Head))
 	if p.Public != "" {
-		fmt.Fprintf(&b, "  %s%s\n", l.dim(screen.Pad("signed", 8)), screen.Escape(p.Public))
+		fmt.Fprintf(&b, "  %s%s\n", l.Dim(screen.Pad("signed", 8)), screen.Escape(p.Public))
 	}
 	return b.String()
 }

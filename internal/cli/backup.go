@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -54,7 +55,7 @@ func (f *face) backupSet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := f.emit(backupAnswer{1, b}, func(l look) string { return renderSet(l, ws, b) }); err != nil {
+			if err := f.emit(backupAnswer{1, b}, func(l picture.Look) string { return renderSet(l, ws, b) }); err != nil {
 				return err
 			}
 			f.hint("when the key is let in", "retake backup now")
@@ -72,7 +73,7 @@ func (f *face) agreeToHost(ctx context.Context, b retake.Backup) error {
 	says := fmt.Sprintf("The host of %s says that it is %s", screen.Escape(b.URL), screen.Escape(b.Host.Kind+" "+b.Host.Print))
 	if f.yes {
 		if !f.json {
-			fmt.Fprintf(f.Err, "%s %s. From now on only that is spoken to.\n", l.yellow("!"), says)
+			fmt.Fprintf(f.Err, "%s %s. From now on only that is spoken to.\n", l.Yellow("!"), says)
 		}
 		return nil
 	}
@@ -88,8 +89,8 @@ func (f *face) agreeToHost(ctx context.Context, b retake.Backup) error {
 	return err
 }
 
-func renderSet(l look, ws retake.Workspace, b retake.Backup) string {
-	text := fmt.Sprintf("%s Moments of %s go to %s, branch %s.\n", l.green(l.g.Yes), l.bold(screen.Escape(ws.Name)), screen.Escape(b.URL), screen.Escape(b.Branch))
+func renderSet(l picture.Look, ws retake.Workspace, b retake.Backup) string {
+	text := fmt.Sprintf("%s Moments of %s go to %s, branch %s.\n", l.Green(l.Glyphs.Yes), l.Bold(screen.Escape(ws.Name)), screen.Escape(b.URL), screen.Escape(b.Branch))
 	if b.Public != "" {
 		text += fmt.Sprintf("\n  The remote must let this key in, with the right to write:\n\n  %s\n", screen.Escape(b.Public))
 	}
@@ -108,7 +109,7 @@ func (f *face) backupStatus() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(backupAnswer{1, b}, func(l look) string { return renderBackup(l, b) })
+			return f.emit(backupAnswer{1, b}, func(l picture.Look) string { return renderBackup(l, b) })
 		},
 	}
 }
@@ -125,7 +126,7 @@ func (f *face) backupNow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(backupAnswer{1, b}, func(l look) string { return renderBackup(l, b) })
+			return f.emit(backupAnswer{1, b}, func(l picture.Look) string { return renderBackup(l, b) })
 		},
 	}
 }
@@ -142,36 +143,36 @@ func (f *face) backupOff() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(backupAnswer{1, b}, func(l look) string {
-				return fmt.Sprintf("%s The backup is ended, and its key is gone. The remote keeps what it has.\n", l.green(l.g.Yes))
+			return f.emit(backupAnswer{1, b}, func(l picture.Look) string {
+				return fmt.Sprintf("%s The backup is ended, and its key is gone. The remote keeps what it has.\n", l.Green(l.Glyphs.Yes))
 			})
 		},
 	}
 }
 
-func renderBackup(l look, b retake.Backup) string {
+func renderBackup(l picture.Look, b retake.Backup) string {
 	var out strings.Builder
-	room := screen.Width(l.g.Yes)
+	room := screen.Width(l.Glyphs.Yes)
 	none := strings.Repeat(" ", room)
 	say := func(sign, name, text string) {
 		fmt.Fprintf(&out, "  %s %s%s\n", sign, screen.Pad(name, 12), text)
 	}
-	fmt.Fprintf(&out, "%s\n\n", l.bold(screen.Escape(b.URL)))
+	fmt.Fprintf(&out, "%s\n\n", l.Bold(screen.Escape(b.URL)))
 	say(none, "branch", screen.Escape(b.Branch))
 	if row, ok := sentRow(l, b); ok {
-		say(row.sign+strings.Repeat(" ", max(room-l.shownWidth(row.sign), 0)), row.name, row.text)
+		say(row.sign+strings.Repeat(" ", max(room-l.ShownWidth(row.sign), 0)), row.name, row.text)
 	}
 	if t := b.Trouble; t != nil {
-		say(l.red(screen.Pad("!", room)), "trouble", l.words(t.What))
-		say(none, "", l.dim(l.facts("since "+l.clock(t.Since), counted(t.Tries, "try", "tries"))))
+		say(l.Red(screen.Pad("!", room)), "trouble", l.Words(t.What))
+		say(none, "", l.Dim(l.Facts("since "+l.Clock(t.Since), counted(t.Tries, "try", "tries"))))
 		if t.Hint != "" {
-			say(none, "", l.dim(l.words(t.Hint)))
+			say(none, "", l.Dim(l.Words(t.Hint)))
 		}
 	}
 	for _, left := range b.Left {
 		text := fmt.Sprintf("%s %s", screen.Count(left.Count), leaveWords[left.Reason])
 		if len(left.Named) > 0 {
-			text += ": " + l.g.Cut(l.words(strings.Join(left.Named, ", ")), max(l.width-20-screen.Width(text), 20))
+			text += ": " + l.Glyphs.Cut(l.Words(strings.Join(left.Named, ", ")), max(l.Width-20-screen.Width(text), 20))
 		}
 		say(none, "left out", text)
 	}
@@ -185,21 +186,21 @@ func renderBackup(l look, b retake.Backup) string {
 }
 
 // sentRow tells how far a backup is, for its own screen and for the status.
-func sentRow(l look, b retake.Backup) (statusRow, bool) {
+func sentRow(l picture.Look, b retake.Backup) (statusRow, bool) {
 	switch {
 	case b.Pushed == nil && b.Behind == 0:
 		return statusRow{}, false
 	case b.Pushed == nil:
-		return statusRow{l.yellow("!"), "backup", "nothing is sent yet"}, true
+		return statusRow{l.Yellow("!"), "backup", "nothing is sent yet"}, true
 	}
 	p := *b.Pushed
-	facts := []string{fmt.Sprintf("%d is there, read back %s", p.Number, l.ago(p.At)), "commit " + screen.Escape(p.Commit[:min(len(p.Commit), 10)])}
-	sign := l.green(l.g.Yes)
+	facts := []string{fmt.Sprintf("%d is there, read back %s", p.Number, l.Ago(p.At)), "commit " + screen.Escape(p.Commit[:min(len(p.Commit), 10)])}
+	sign := l.Green(l.Glyphs.Yes)
 	if b.Behind > 0 {
-		facts = append(facts, moments(b.Behind)+" behind")
-		sign = l.yellow("!")
+		facts = append(facts, picture.Moments(b.Behind)+" behind")
+		sign = l.Yellow("!")
 	}
-	return statusRow{sign, "backup", l.facts(facts...)}, true
+	return statusRow{sign, "backup", l.Facts(facts...)}, true
 }
 
 func counted(n int64, one, many string) string {
@@ -216,13 +217,13 @@ var leaveWords = map[retake.LeaveReason]string{
 }
 
 // backupRows are what a status tells of a backup: trouble is never left to its own screen.
-func backupRows(l look, b retake.Backup) []statusRow {
+func backupRows(l picture.Look, b retake.Backup) []statusRow {
 	var out []statusRow
 	if row, ok := sentRow(l, b); ok {
 		out = append(out, row)
 	}
 	if b.Trouble != nil {
-		out = append(out, statusRow{l.red("!"), "", l.facts("it fails since "+l.clock(b.Trouble.Since), l.words(b.Trouble.What))})
+		out = append(out, statusRow{l.Red("!"), "", l.Facts("it fails since "+l.Clock(b.Trouble.Since), l.Words(b.Trouble.What))})
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 )
 
 // bare is `retake` alone: the timeline inside a workspace, outside the list.
@@ -28,11 +29,11 @@ func (c *bare) run(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return c.listWorkspaces(all, func(l look) string {
+	return c.listWorkspaces(all, func(l picture.Look) string {
 		if len(all) == 0 {
 			return firstRun(l)
 		}
-		return l.path(c.workdir()) + " is not in a protected workspace. These are:\n\n" + renderWorkspaces(l, all)
+		return l.Path(c.workdir()) + " is not in a protected workspace. These are:\n\n" + renderWorkspaces(l, all)
 	})
 }
 
@@ -42,14 +43,15 @@ func missing(dir string) bool {
 }
 
 // firstRun is what a person reads before anything is protected.
-func firstRun(l look) string {
+func firstRun(l picture.Look) string {
 	return strings.Join([]string{
 		"No directory is protected yet.",
 		"",
 		"Retake keeps moments of a project, tells you what really changed between them,",
 		"and shows every file as it was.",
 		"",
-		"  " + l.bold("cd your-project && retake init") + "     looks first; asks when something is unusual",
+		"  " + l.Bold("cd your-project && retake init") + "     looks first; asks when something is unusual",
+		"  " + l.Bold("retake demo") + "                        a small shop with a history, to try everything on",
 		"",
 		"Your files were not touched. No account, no network: all it keeps stays here.",
 		"",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/bisect"
+	"github.com/retake-dev/retake/internal/picture"
 )
 
 type bisectCmd struct {
@@ -156,8 +157,8 @@ type bisection struct {
 	stored   map[retake.ContentID]retake.Verification
 	running  int // place of the point that is being asked; -1: none
 	began    time.Time
-	border   [2]int // places of good and bad; -1: none
-	goals    goals  // for titles
+	border   [2]int        // places of good and bad; -1: none
+	goals    picture.Goals // for titles
 	warnings []retake.Warning
 }
 
@@ -244,7 +245,7 @@ func (b *bisection) conclude(ctx context.Context, s retake.Service, ws retake.Wo
 			named = append(named, *cp)
 		}
 	}
-	b.goals = goalsOf(ctx, s, ws, named)
+	b.goals = picture.GoalsOf(ctx, s, ws, named)
 	if b.Bad != nil && b.Output == "" { // lists leave it out
 		q := retake.VerificationQuery{Workspace: ws.ID, Ref: string(b.Bad.ID), Command: b.Command}
 		all, _ := s.Verifications(ctx, q) // without it the rest is still true

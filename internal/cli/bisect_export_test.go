@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 )
 
 // Bisection draws a search of a line, oldest moment first: the screen while run
@@ -17,7 +18,7 @@ func Bisection(l Look, line []retake.Checkpoint, stored []retake.Verification, a
 		if !more {
 			break
 		}
-		b.running, b.began = i, l.now.Add(-17*time.Second)
+		b.running, b.began = i, l.Now.Add(-17*time.Second)
 		if len(b.Runs)+1 == pause {
 			running = renderBisecting(l, b)
 		}
@@ -37,7 +38,7 @@ type Why = whyAnswer
 
 // What tests of these pages look at.
 var (
-	RenderHits      = renderHits
+	RenderHits      = picture.RenderHits
 	RenderBlame     = renderBlame
 	RenderChronicle = renderChronicle
 	RenderWhy       = renderWhy
@@ -60,4 +61,4 @@ func EndOf(parts ...string) string {
 }
 
 // Suspect is the file that a hint names.
-func Suspect(st *retake.Story) string { return suspect(st) }
+func Suspect(st *retake.Story) string { return picture.Suspect(st) }

@@ -2,16 +2,16 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
 // renderBisected is what a search found: the answer first, then its evidence.
-func renderBisected(l look, b *bisection) string {
+func renderBisected(l picture.Look, b *bisection) string {
 	var s strings.Builder
 	s.WriteString(bisectAnswer(l, b))
 	fmt.Fprintf(&s, "\n%s\n", strip(l, b))
@@ -25,40 +25,40 @@ func renderBisected(l look, b *bisection) string {
 	}
 	s.WriteString(borderRows(l, b))
 	if b.Story != nil {
-		fmt.Fprintf(&s, "\n%s\n\n%s", l.bold(fmt.Sprintf("What really changed from %d to %d", b.Good.Number, b.Bad.Number)), storyBrief(l, *b.Story))
+		fmt.Fprintf(&s, "\n%s\n\n%s", l.Bold(fmt.Sprintf("What really changed from %d to %d", b.Good.Number, b.Bad.Number)), picture.StoryBrief(l, *b.Story))
 	}
 	s.WriteString(failingEnd(l, b.Output))
 	return s.String()
 }
 
-func bisectAnswer(l look, b *bisection) string {
-	sign, text := l.red(l.g.No), ""
+func bisectAnswer(l picture.Look, b *bisection) string {
+	sign, text := l.Red(l.Glyphs.No), ""
 	switch {
 	case b.Found:
 		text = fmt.Sprintf("%d is the first moment at which this fails", b.Bad.Number)
 	case b.Good != nil && b.Bad == nil:
-		sign, text = l.green(l.g.Yes), b.Why
+		sign, text = l.Green(l.Glyphs.Yes), b.Why
 	default:
-		sign, text = l.cyan("?"), b.Why
+		sign, text = l.Cyan("?"), b.Why
 	}
 	var took time.Duration
 	for _, v := range b.Runs {
 		took += v.Took
 	}
-	right := screen.Escape(orWord(b.Name, b.Command)) + ", " + number(int64(len(b.Runs)), "run", "runs")
+	right := screen.Escape(picture.OrWord(b.Name, b.Command)) + ", " + picture.Number(int64(len(b.Runs)), "run", "runs")
 	if len(b.Runs) > 0 {
 		right += ", " + screen.Took(took)
 	}
 	text = strings.ToUpper(text[:1]) + text[1:]
-	width := screen.Width(l.g.No) + 1 + screen.Width(text)
-	if width+2+screen.Width(right) > l.width {
-		return sign + " " + l.bold(text) + "\n  " + l.dim(l.g.Cut(right, l.width-2)) + "\n"
+	width := screen.Width(l.Glyphs.No) + 1 + screen.Width(text)
+	if width+2+screen.Width(right) > l.Width {
+		return sign + " " + l.Bold(text) + "\n  " + l.Dim(l.Glyphs.Cut(right, l.Width-2)) + "\n"
 	}
-	return l.ends(sign+" "+l.bold(text), l.dim(right), width, screen.Width(right)) + "\n"
+	return l.Ends(sign+" "+l.Bold(text), l.Dim(right), width, screen.Width(right)) + "\n"
 }
 
 // borderRows are the last moment that passes and the first that fails.
-func borderRows(l look, b *bisection) string {
+func borderRows(l picture.Look, b *bisection) string {
 	var rows []borderRow
 	if b.Good != nil {
 		rows = append(rows, borderRow{b.Good, retake.Passed, "the last one that passes"})
@@ -72,17 +72,17 @@ func borderRows(l look, b *bisection) string {
 	}
 	num, when, title := 0, 0, 0
 	for _, r := range rows {
-		text, _ := l.titled(*r.cp, b.goals)
-		num, when, title = max(num, len(numeral(r.cp.Number))), max(when, screen.Width(l.clock(r.cp.Time))), max(title, screen.Width(text))
+		text, _ := l.Titled(*r.cp, b.goals)
+		num, when, title = max(num, len(picture.Numeral(r.cp.Number))), max(when, screen.Width(l.Clock(r.cp.Time))), max(title, screen.Width(text))
 	}
-	room := l.width - 2 - screen.Width(l.g.No) - 2 - num - 2 - when - 2
+	room := l.Width - 2 - screen.Width(l.Glyphs.No) - 2 - num - 2 - when - 2
 	title = max(min(title+3, room-26), 16)
 	var s strings.Builder
 	for _, r := range rows {
 		sign, color := attestedSign(l, r.verdict)
-		text, _ := l.titled(*r.cp, b.goals)
-		fmt.Fprintf(&s, "  %s  %s  %s  %s  %s\n", color(screen.Pad(sign, screen.Width(l.g.No))), screen.PadLeft(numeral(r.cp.Number), num),
-			l.dim(screen.Pad(l.clock(r.cp.Time), when)), screen.Pad(l.g.Cut(text, title), title), l.dim(r.remark))
+		text, _ := l.Titled(*r.cp, b.goals)
+		fmt.Fprintf(&s, "  %s  %s  %s  %s  %s\n", color(screen.Pad(sign, screen.Width(l.Glyphs.No))), screen.PadLeft(picture.Numeral(r.cp.Number), num),
+			l.Dim(screen.Pad(l.Clock(r.cp.Time), when)), screen.Pad(l.Glyphs.Cut(text, title), title), l.Dim(r.remark))
 	}
 	return s.String()
 }
@@ -97,7 +97,7 @@ type borderRow struct {
 func laterBy(b *bisection) string {
 	text := roughly(b.Bad.Time.Sub(b.Good.Time))
 	if b.Story != nil {
-		text += " and " + files(b.Story.Counts.Total())
+		text += " and " + picture.Files(b.Story.Counts.Total())
 	}
 	return text + " later"
 }
@@ -119,89 +119,41 @@ func roughly(d time.Duration) string {
 const endLines = 8
 
 // failingEnd is the end of what the failing run printed.
-func failingEnd(l look, output string) string {
+func failingEnd(l picture.Look, output string) string {
 	lines := strings.Split(strings.TrimRight(output, "\n\r\t "), "\n")
 	if len(lines) == 1 && lines[0] == "" {
 		return ""
 	}
 	var s strings.Builder
-	head := l.bold("The end of the failing run")
+	head := l.Bold("The end of the failing run")
 	if more := len(lines) - endLines; more > 0 {
-		head += "  " + l.dim(number(int64(more), "line", "lines")+" before it")
+		head += "  " + l.Dim(picture.Number(int64(more), "line", "lines")+" before it")
 		lines = lines[more:]
 	}
 	fmt.Fprintf(&s, "\n%s\n\n", head)
 	for _, line := range lines {
 		text := strings.TrimRight(strings.ReplaceAll(line, "\t", "    "), "\r ")
-		fmt.Fprintf(&s, "%s\n", strings.TrimRight("  "+l.g.Cut(screen.Escape(text), l.width-2), " "))
+		fmt.Fprintf(&s, "%s\n", strings.TrimRight("  "+l.Glyphs.Cut(screen.Escape(text), l.Width-2), " "))
 	}
 	return s.String()
 }
 
 // bisectHints are what to do with the answer, label and command by turns.
-func bisectHints(l look, b *bisection) []string {
+func bisectHints(l picture.Look, b *bisection) []string {
 	switch {
 	case b.Good != nil && b.Bad != nil:
 		good, bad := b.Good.Number, b.Bad.Number
 		hints := []string{"look", fmt.Sprintf("retake diff %d %d", good, bad), "go back", fmt.Sprintf("retake restore %d", good)}
-		if path := suspect(b.Story); path != "" {
-			hints = append(hints, "only the file", fmt.Sprintf("retake restore %d -- %s", good, l.word(path)))
+		if path := picture.Suspect(b.Story); path != "" {
+			hints = append(hints, "only the file", fmt.Sprintf("retake restore %d -- %s", good, l.Word(path)))
 		}
 		return hints
 	case b.Good != nil:
-		return []string{"the files may have changed since", "retake save", "then again", "retake bisect -- " + l.line(b.Command)}
+		return []string{"the files may have changed since", "retake save", "then again", "retake bisect -- " + commandText(l, b.Command)}
 	case b.Bad != nil:
 		return []string{"all moments", "retake log", "try it here", b.Command}
 	}
 	return []string{"try it here", b.Command}
-}
-
-// suspect is the one file to look at first: the only one that people write, or the first
-// of settings or source that a fact speaks of. It is empty where that would be a guess.
-func suspect(st *retake.Story) string {
-	if st == nil {
-		return ""
-	}
-	for _, theme := range []retake.Theme{retake.ThemeSettings, retake.ThemeSource} {
-		for _, g := range st.Groups {
-			for _, x := range briefOf(*st, g) {
-				if g.Theme == theme && (len(x.facts) > 0 || hasFact(st, x.path)) && !strings.HasSuffix(x.path, "/") {
-					return x.path
-				}
-			}
-		}
-	}
-	return onlyWritten(st)
-}
-
-func hasFact(st *retake.Story, path string) bool {
-	return slices.ContainsFunc(st.Facts, func(f retake.Fact) bool { return f.Path == path && f.Kind != retake.FactPackage })
-}
-
-// onlyWritten is the single file that changed beside packages, build output and what moves
-// by itself.
-func onlyWritten(st *retake.Story) string {
-	var files int64
-	path := ""
-	for _, g := range st.Groups {
-		switch g.Theme {
-		case retake.ThemePackages, retake.ThemeBuild, retake.ThemeMoving, retake.ThemeGit, retake.ThemeMachine:
-			continue
-		default:
-		}
-		files += g.Files
-		for _, it := range g.Items {
-			if made(it.Path) {
-				files -= it.Files
-			} else {
-				path = it.Path
-			}
-		}
-	}
-	if files != 1 || strings.HasSuffix(path, "/") {
-		return ""
-	}
-	return path
 }
 
 // hintLines tells a person what to do next, one command a line.
@@ -215,6 +167,6 @@ func (f *face) hintLines(pairs []string) {
 	}
 	fmt.Fprintln(f.Err)
 	for i := 0; i+1 < len(pairs); i += 2 {
-		fmt.Fprintf(f.Err, "%s%s %s\n", l.dim(pairs[i]+":"), strings.Repeat(" ", label-screen.Width(pairs[i])), pairs[i+1])
+		fmt.Fprintf(f.Err, "%s%s %s\n", l.Dim(pairs[i]+":"), strings.Repeat(" ", label-screen.Width(pairs[i])), pairs[i+1])
 	}
 }

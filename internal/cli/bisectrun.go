@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 )
 
 // watched is a search that somebody may look at.
@@ -61,7 +62,7 @@ func (c *bisectCmd) cutShort(err error, b *bisection) error {
 	e := *retake.AsError(err)
 	kept := "No answer was recorded yet."
 	if n := len(b.Runs); n > 0 {
-		kept = number(int64(n), "answer stays", "answers stay") + " stored."
+		kept = picture.Number(int64(n), "answer stays", "answers stay") + " stored."
 	}
 	if e.Kind == retake.Canceled {
 		e.What, e.Safe = "stopped", ""
@@ -80,7 +81,7 @@ func (c *bisectCmd) typed(b *bisection) string {
 	if c.to != "" {
 		words += " --to " + shellLine([]string{c.to})
 	}
-	return words + " -- " + c.talk().line(b.Command)
+	return words + " -- " + commandText(c.talk(), b.Command)
 }
 
 // What a search without a border ends with.
@@ -92,7 +93,7 @@ var (
 // told shows what was found, and makes the exit code of it.
 func (c *bisectCmd) told(b *bisection) error {
 	c.warn(b.warnings)
-	if err := c.emit(b, func(l look) string { return renderBisected(l, b) }); err != nil {
+	if err := c.emit(b, func(l picture.Look) string { return renderBisected(l, b) }); err != nil {
 		return err
 	}
 	c.hintLines(bisectHints(c.talk(), b))
@@ -109,7 +110,7 @@ func (c *bisectCmd) told(b *bisection) error {
 // none it tells each run when it is over.
 type live struct {
 	f     *face
-	draw  func(l look) string
+	draw  func(l picture.Look) string
 	moves bool // the place can be drawn again
 	mute  bool
 	mu    sync.Mutex
@@ -120,7 +121,7 @@ type live struct {
 const liveEvery = time.Second
 
 func (f *face) newLive(b *bisection) *live {
-	return &live{f: f, moves: f.ErrTTY && !f.json, mute: f.json, draw: func(l look) string { return renderBisecting(l, b) }}
+	return &live{f: f, moves: f.ErrTTY && !f.json, mute: f.json, draw: func(l picture.Look) string { return renderBisecting(l, b) }}
 }
 
 func (v *live) begin(b *bisection) {

@@ -7,22 +7,23 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
 // renderBisecting is the screen while a search runs.
-func renderBisecting(l look, b *bisection) string {
+func renderBisecting(l picture.Look, b *bisection) string {
 	var s strings.Builder
 	s.WriteString(bisectHead(l, b))
 	for _, row := range bisectRuns(l, b) {
 		s.WriteString(row)
 	}
-	fmt.Fprintf(&s, "\n%s\n", l.dim("ctrl-c stops; the answers so far stay stored"))
+	fmt.Fprintf(&s, "\n%s\n", l.Dim("ctrl-c stops; the answers so far stay stored"))
 	return s.String()
 }
 
 // bisectHead says what is searched, and how long it may take.
-func bisectHead(l look, b *bisection) string {
+func bisectHead(l picture.Look, b *bisection) string {
 	contents, known := map[retake.ContentID]bool{}, 0
 	for _, p := range b.Points {
 		if !contents[p.Content] && p.Stored {
@@ -38,13 +39,13 @@ func bisectHead(l look, b *bisection) string {
 		stored = "All answers are stored."
 	}
 	var s strings.Builder
-	fmt.Fprintf(&s, "%s on this line %s %s. %s\n", moments(int64(len(b.line))), verb(len(b.line), "holds", "hold"), number(int64(len(contents)), "tree", "different trees"), stored)
+	fmt.Fprintf(&s, "%s on this line %s %s. %s\n", picture.Moments(int64(len(b.line))), verb(len(b.line), "holds", "hold"), picture.Number(int64(len(contents)), "tree", "different trees"), stored)
 	if most := b.search.Most() + len(b.Runs); most > 0 {
 		each := "each in a fork"
 		if most == 1 {
 			each = "in a fork"
 		}
-		fmt.Fprintf(&s, "At most %s, %s that is thrown away. Your files are not touched.\n", number(int64(most), "run", "runs"), each)
+		fmt.Fprintf(&s, "At most %s, %s that is thrown away. Your files are not touched.\n", picture.Number(int64(most), "run", "runs"), each)
 	}
 	fmt.Fprintf(&s, "\n%s\n", strip(l, b))
 	return s.String()
@@ -58,28 +59,28 @@ func verb(n int, one, many string) string {
 }
 
 // bisectRuns has one row for each run, the one that goes on last.
-func bisectRuns(l look, b *bisection) []string {
+func bisectRuns(l picture.Look, b *bisection) []string {
 	num, took := 2, 6
 	for _, v := range b.Runs {
-		num, took = max(num, len(numeral(v.Number))), max(took, screen.Width(screen.Took(v.Took))+1)
+		num, took = max(num, len(picture.Numeral(v.Number))), max(took, screen.Width(screen.Took(v.Took))+1)
 	}
-	count := len(numeral(int64(len(b.Runs) + 1)))
+	count := len(picture.Numeral(int64(len(b.Runs) + 1)))
 	row := func(i int, n int64, verdict retake.Verdict, text string, d time.Duration, remark string) string {
 		sign, color := attestedSign(l, verdict)
-		head := fmt.Sprintf("  run %s   %s   ", screen.Pad(numeral(int64(i)), count), screen.PadLeft(numeral(n), num))
+		head := fmt.Sprintf("  run %s   %s   ", screen.Pad(picture.Numeral(int64(i)), count), screen.PadLeft(picture.Numeral(n), num))
 		body := screen.Pad(text, 15) + screen.PadLeft(screen.Took(d), took)
-		room := l.width - screen.Width(head) - screen.Width(sign) - 1 - screen.Width(body) - 3
-		return strings.TrimRight(head+color(sign)+" "+body+"   "+l.dim(l.g.Cut(remark, room)), " ") + "\n"
+		room := l.Width - screen.Width(head) - screen.Width(sign) - 1 - screen.Width(body) - 3
+		return strings.TrimRight(head+color(sign)+" "+body+"   "+l.Dim(l.Glyphs.Cut(remark, room)), " ") + "\n"
 	}
 	var out []string
 	for i, v := range b.Runs {
-		text, remark := ranText(v), l.dashed(sameFiles(b, v))
+		text, remark := ranText(v), dashed(l, sameFiles(b, v))
 		out = append(out, row(i+1, v.Number, v.Verdict, text, v.Took, remark))
 	}
 	if b.running < 0 {
 		return out
 	}
-	d := max(l.now.Sub(b.began), 0)
+	d := max(l.Now.Sub(b.began), 0)
 	return append(out, row(len(b.Runs)+1, b.Points[b.running].Numbers[0], retake.Running, "running", d, remaining(b, d)))
 }
 
@@ -98,7 +99,7 @@ func ranText(v retake.Verification) string {
 func sameFiles(b *bisection, v retake.Verification) string {
 	var parts []string
 	if v.Verdict != retake.Passed && v.Verdict != retake.Failed {
-		parts = append(parts, screen.Escape(orWord(whyNot(v), "says nothing")))
+		parts = append(parts, screen.Escape(picture.OrWord(whyNot(v), "says nothing")))
 	}
 	if v.Where == retake.Elsewhere {
 		parts = append(parts, "ran at another path")
@@ -133,10 +134,10 @@ func span(numbers []int64) string {
 		}
 		switch {
 		case j-i+1 >= 3 || i == 0 && j == len(numbers)-1 && j > i:
-			parts = append(parts, numeral(numbers[i])+"–"+numeral(numbers[j]))
+			parts = append(parts, picture.Numeral(numbers[i])+"–"+picture.Numeral(numbers[j]))
 		default:
 			for _, n := range numbers[i : j+1] {
-				parts = append(parts, numeral(n))
+				parts = append(parts, picture.Numeral(n))
 			}
 		}
 		i = j + 1
@@ -147,7 +148,7 @@ func span(numbers []int64) string {
 // named is span for a sentence.
 func named(numbers []int64) string {
 	if len(numbers) == 2 {
-		return numeral(numbers[0]) + " and " + numeral(numbers[1])
+		return picture.Numeral(numbers[0]) + " and " + picture.Numeral(numbers[1])
 	}
 	return span(numbers)
 }
@@ -163,17 +164,17 @@ type stop struct {
 
 // strip draws the points as a row, each with its answer below. Neighbours with the same
 // answer are folded when there is no room for all.
-func strip(l look, b *bisection) string {
+func strip(l picture.Look, b *bisection) string {
 	var stops []stop
 	for i, p := range b.Points {
-		s := stop{label: l.dashed(span(p.Numbers)), first: p.Numbers[0], last: p.Numbers[len(p.Numbers)-1], verdict: p.Verdict}
+		s := stop{label: dashed(l, span(p.Numbers)), first: p.Numbers[0], last: p.Numbers[len(p.Numbers)-1], verdict: p.Verdict}
 		if i == b.running {
 			s.verdict = retake.Running
 		}
 		s.border = i == b.border[0] || i == b.border[1]
 		stops = append(stops, s)
 	}
-	if stripWidth(stops) > l.width {
+	if stripWidth(stops) > l.Width {
 		stops = foldStops(l, stops)
 	}
 	return drawStrip(l, stops)
@@ -194,12 +195,12 @@ func stripWidth(stops []stop) int {
 	return n
 }
 
-func foldStops(l look, stops []stop) []stop {
+func foldStops(l picture.Look, stops []stop) []stop {
 	var out []stop
 	for _, s := range stops {
 		if n := len(out); n > 0 && out[n-1].verdict == s.verdict && !s.border && !out[n-1].border && s.verdict != retake.Running {
 			out[n-1].last = s.last
-			out[n-1].label = l.dashed(numeral(out[n-1].first) + "–" + numeral(s.last))
+			out[n-1].label = dashed(l, picture.Numeral(out[n-1].first)+"–"+picture.Numeral(s.last))
 			continue
 		}
 		out = append(out, s)
@@ -208,14 +209,14 @@ func foldStops(l look, stops []stop) []stop {
 }
 
 // dashed writes a range with what the screen can draw.
-func (l look) dashed(s string) string { return strings.ReplaceAll(s, "–", l.g.Dash) }
+func dashed(l picture.Look, s string) string { return strings.ReplaceAll(s, "–", l.Glyphs.Dash) }
 
 // drawStrip breaks the row where the screen ends.
-func drawStrip(l look, stops []stop) string {
+func drawStrip(l picture.Look, stops []stop) string {
 	var b strings.Builder
 	for len(stops) > 0 {
 		n, width := 0, stripIndent
-		for n < len(stops) && (n == 0 || width+stripJoin+screen.Width(stops[n].label) <= l.width) {
+		for n < len(stops) && (n == 0 || width+stripJoin+screen.Width(stops[n].label) <= l.Width) {
 			if width += screen.Width(stops[n].label); n > 0 {
 				width += stripJoin
 			}
@@ -224,13 +225,13 @@ func drawStrip(l look, stops []stop) string {
 		above, below := "  ", "  "
 		for i, s := range stops[:n] {
 			if i > 0 {
-				above += " " + l.dim(strings.Repeat(l.rule(), stripJoin-2)) + " "
+				above += " " + l.Dim(strings.Repeat(ruleSign(l), stripJoin-2)) + " "
 				below += strings.Repeat(" ", stripJoin)
 			}
 			sign, color := attestedSign(l, s.verdict)
 			label, w := s.label, screen.Width(s.label)
 			if s.border && s.verdict == retake.Failed {
-				label = l.bold(label)
+				label = l.Bold(label)
 			}
 			left := max(w-screen.Width(sign), 0) / 2
 			above += label
@@ -242,9 +243,9 @@ func drawStrip(l look, stops []stop) string {
 	return b.String()
 }
 
-// rule is a piece of a line that joins two points.
-func (l look) rule() string {
-	if l.ascii {
+// ruleSign is a piece of a line that joins two points.
+func ruleSign(l picture.Look) string {
+	if l.ASCII {
 		return "-"
 	}
 	return "─"

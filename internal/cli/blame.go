@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -54,13 +55,13 @@ func (c *blameCmd) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	g := goalsOf(ctx, s, ws, b.Moments)
-	err = c.emit(blameAnswer{1, b}, func(l look) string {
-		l.goals = g
+	g := picture.GoalsOf(ctx, s, ws, b.Moments)
+	err = c.emit(blameAnswer{1, b}, func(l picture.Look) string {
+		l.Goals = g
 		return renderBlame(l, b, !c.OutTTY)
 	})
 	if len(b.Moments) > 0 {
-		c.hint("one line", "retake why "+c.talk().word(args[0])+":1", "one moment", fmt.Sprintf("retake show %d", b.Moments[0].Number))
+		c.hint("one line", "retake why "+c.talk().Word(args[0])+":1", "one moment", fmt.Sprintf("retake show %d", b.Moments[0].Number))
 	}
 	return err
 }
@@ -84,16 +85,16 @@ func (f *face) blamed(ctx context.Context, s retake.Service, ws retake.Workspace
 // blameColumns are the widths of the left part; the text takes what they leave.
 type blameColumns struct{ number, when, who, title, line int }
 
-func fitBlame(l look, b retake.Blame) blameColumns {
-	c := blameColumns{number: 2, when: 5, title: 20, line: len(numeral(int64(len(b.Lines))))}
+func fitBlame(l picture.Look, b retake.Blame) blameColumns {
+	c := blameColumns{number: 2, when: 5, title: 20, line: len(picture.Numeral(int64(len(b.Lines))))}
 	for _, m := range b.Moments {
-		c.number, c.when = max(c.number, len(numeral(m.Number))), max(c.when, screen.Width(l.clock(m.Time)))
-		if l.width >= wideFrom {
+		c.number, c.when = max(c.number, len(picture.Numeral(m.Number))), max(c.when, screen.Width(l.Clock(m.Time)))
+		if l.Width >= picture.WideFrom {
 			c.who = min(max(c.who, screen.Width(writer(m))), 16)
 		}
 	}
-	if l.width >= wideFrom {
-		c.title = min(l.width/4, 48)
+	if l.Width >= picture.WideFrom {
+		c.title = min(l.Width/4, 48)
 	}
 	return c
 }
@@ -108,10 +109,10 @@ func writer(cp retake.Checkpoint) string {
 
 // renderBlame names a moment once for all neighbours that it wrote. Who reads a pipe
 // gets whole lines.
-func renderBlame(l look, b retake.Blame, whole bool) string {
+func renderBlame(l picture.Look, b retake.Blame, whole bool) string {
 	var s strings.Builder
 	head := screen.Escape(b.Path)
-	fmt.Fprintf(&s, "%s  %s\n", l.bold(head), l.dim(fmt.Sprintf("at %d, %s", b.Checkpoint.Number, l.clock(b.Checkpoint.Time))))
+	fmt.Fprintf(&s, "%s  %s\n", l.Bold(head), l.Dim(fmt.Sprintf("at %d, %s", b.Checkpoint.Number, l.Clock(b.Checkpoint.Time))))
 	if b.Why != "" {
 		return s.String() + "  no lines: " + screen.Escape(b.Why) + "\n"
 	}
@@ -131,9 +132,9 @@ func renderBlame(l look, b retake.Blame, whole bool) string {
 		}
 		text := screen.Escape(strings.ReplaceAll(strings.TrimRight(line.Text, "\r\n"), "\t", "    "))
 		if !whole {
-			text = l.g.Cut(text, max(l.width-c.width()-2-c.line-2, 16))
+			text = l.Glyphs.Cut(text, max(l.Width-c.width()-2-c.line-2, 16))
 		}
-		fmt.Fprintln(&s, strings.TrimRight(left+"  "+l.dim(screen.PadLeft(numeral(int64(i+1)), c.line))+"  "+text, " "))
+		fmt.Fprintln(&s, strings.TrimRight(left+"  "+l.Dim(screen.PadLeft(picture.Numeral(int64(i+1)), c.line))+"  "+text, " "))
 	}
 	return s.String()
 }
@@ -146,15 +147,15 @@ func (c blameColumns) width() int {
 	return n
 }
 
-func blameLeft(l look, c blameColumns, cp retake.Checkpoint, n int64) string {
+func blameLeft(l picture.Look, c blameColumns, cp retake.Checkpoint, n int64) string {
 	when, text := "", ""
 	if cp.ID != "" || cp.Number != 0 {
-		when = l.clock(cp.Time)
-		text, _ = l.titled(cp, l.goals)
+		when = l.Clock(cp.Time)
+		text, _ = l.Titled(cp, l.Goals)
 	}
-	left := l.bold(screen.PadLeft(numeral(n), c.number)) + "  " + l.dim(screen.Pad(when, c.when)) + "  "
+	left := l.Bold(screen.PadLeft(picture.Numeral(n), c.number)) + "  " + l.Dim(screen.Pad(when, c.when)) + "  "
 	if c.who > 0 {
-		left += screen.Pad(l.g.Cut(writer(cp), c.who), c.who) + "  "
+		left += screen.Pad(l.Glyphs.Cut(writer(cp), c.who), c.who) + "  "
 	}
-	return left + screen.Pad(l.g.Cut(text, c.title), c.title)
+	return left + screen.Pad(l.Glyphs.Cut(text, c.title), c.title)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/cli"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -121,11 +122,11 @@ func TestCardFitsAnyScreen(t *testing.T) {
 }
 
 // card is a moment with one story.
-func cardOf(st retake.Story) cli.Card {
+func cardOf(st retake.Story) picture.Card {
 	if st.From == nil {
 		st.From = &retake.Checkpoint{Number: 4}
 	}
-	return cli.Card{Checkpoint: retake.Checkpoint{ID: "cp_5", Number: 5, Time: at(10, 0), Intent: "x", Trigger: retake.TriggerManual, Coverage: retake.Coverage{Grade: retake.Complete}}, Story: st}
+	return picture.Card{Checkpoint: retake.Checkpoint{ID: "cp_5", Number: 5, Time: at(10, 0), Intent: "x", Trigger: retake.TriggerManual, Coverage: retake.Coverage{Grade: retake.Complete}}, Story: st}
 }
 
 // storyOf is what a card says behind its fields.

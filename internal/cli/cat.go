@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 )
 
 type catAnswer struct {
@@ -98,7 +99,7 @@ func showBytes(out io.Writer, in io.Reader) error {
 			text, carry = cutRune(text)
 		}
 		line, whole := strings.CutSuffix(text, "\n")
-		fmt.Fprint(w, lineText(line))
+		fmt.Fprint(w, picture.LineText(line))
 		if whole {
 			fmt.Fprintln(w)
 		}

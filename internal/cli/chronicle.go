@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -47,9 +48,9 @@ func (c *blameCmd) chronicle(ctx context.Context) error {
 	for _, m := range list {
 		cps = append(cps, m.Checkpoint)
 	}
-	g := goalsOf(ctx, s, ws, cps)
-	err = c.emit(a, func(l look) string {
-		l.goals = g
+	g := picture.GoalsOf(ctx, s, ws, cps)
+	err = c.emit(a, func(l picture.Look) string {
+		l.Goals = g
 		return renderChronicle(l, list) + moreHits(l, len(list), c.limit)
 	})
 	c.hint("look", fmt.Sprintf("retake show %d", list[0].Checkpoint.Number))
@@ -57,34 +58,34 @@ func (c *blameCmd) chronicle(ctx context.Context) error {
 }
 
 // renderChronicle has a row for each fact, newest first; a moment is named once.
-func renderChronicle(l look, list []retake.Mention) string {
+func renderChronicle(l picture.Look, list []retake.Mention) string {
 	num, when, group, what := 2, 5, 0, 0
 	for _, m := range list {
-		num, when = max(num, len(numeral(m.Checkpoint.Number))), max(when, screen.Width(l.clock(m.Checkpoint.Time)))
+		num, when = max(num, len(picture.Numeral(m.Checkpoint.Number))), max(when, screen.Width(l.Clock(m.Checkpoint.Time)))
 		for _, f := range m.Facts {
 			group, what = max(group, screen.Width(factGroup(f))), max(what, screen.Width(factStep(l, f)))
 		}
 	}
 	group = min(group, 16)
-	what = min(what, max((l.width-num-when-group-8)/2, 20))
-	title := max(l.width-num-when-group-what-8, 16)
+	what = min(what, max((l.Width-num-when-group-8)/2, 20))
+	title := max(l.Width-num-when-group-what-8, 16)
 	var b strings.Builder
 	for _, m := range list {
 		for i, f := range m.Facts {
 			left, text := strings.Repeat(" ", num+2+when), ""
 			if i == 0 {
-				left = l.bold(screen.PadLeft(numeral(m.Checkpoint.Number), num)) + "  " + l.dim(screen.Pad(l.clock(m.Checkpoint.Time), when))
-				text, _ = l.titled(m.Checkpoint, l.goals)
+				left = l.Bold(screen.PadLeft(picture.Numeral(m.Checkpoint.Number), num)) + "  " + l.Dim(screen.Pad(l.Clock(m.Checkpoint.Time), when))
+				text, _ = l.Titled(m.Checkpoint, l.Goals)
 			}
-			step := screen.Pad(l.g.Cut(factStep(l, f), what), what)
+			step := screen.Pad(l.Glyphs.Cut(factStep(l, f), what), what)
 			switch f.What {
 			case retake.Added:
-				step = l.green(step)
+				step = l.Green(step)
 			case retake.Deleted:
-				step = l.red(step)
+				step = l.Red(step)
 			default:
 			}
-			line := left + "  " + screen.Pad(l.g.Cut(factGroup(f), group), group) + "  " + step + "  " + l.g.Cut(text, title)
+			line := left + "  " + screen.Pad(l.Glyphs.Cut(factGroup(f), group), group) + "  " + step + "  " + l.Glyphs.Cut(text, title)
 			fmt.Fprintln(&b, strings.TrimRight(line, " "))
 		}
 	}
@@ -100,14 +101,14 @@ func factGroup(f retake.Fact) string {
 }
 
 // factStep is what happened to it: + 1.2, − 1.2, or 1.2 → 1.3.
-func factStep(l look, f retake.Fact) string {
+func factStep(l picture.Look, f retake.Fact) string {
 	before, after := screen.Escape(f.Before), screen.Escape(f.After)
 	switch f.What {
 	case retake.Added:
-		return "+ " + orWord(after, screen.Escape(f.Name))
+		return "+ " + picture.OrWord(after, screen.Escape(f.Name))
 	case retake.Deleted:
-		return l.g.Minus + " " + orWord(before, screen.Escape(f.Name))
+		return l.Glyphs.Minus + " " + picture.OrWord(before, screen.Escape(f.Name))
 	default:
-		return orWord(before, l.g.Dash) + " " + l.g.Arrow + " " + orWord(after, l.g.Dash)
+		return picture.OrWord(before, l.Glyphs.Dash) + " " + l.Glyphs.Arrow + " " + picture.OrWord(after, l.Glyphs.Dash)
 	}
 }

@@ -33,6 +33,13 @@ type Deps struct {
 	// called when they are there.
 	Mount func(ctx context.Context, dir string, ws retake.Workspace, s retake.Service, ready func()) error
 
+	// Browse shows an address in the user's browser, and does not wait for it; nil: there
+	// is none.
+	Browse func(url string) error
+
+	// Screen fills the terminal with a workspace until somebody leaves.
+	Screen func(ctx context.Context, x Screen) error
+
 	// MCP serves the tools for agents on our input and output until they end.
 	MCP func(ctx context.Context, s retake.Service, dir string) error
 	// Hook hears one event of an agent on our input; it answers 0 whatever happens.
@@ -91,7 +98,7 @@ func Run(ctx context.Context, args []string, d Deps) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if shut := f.close(); shut != nil { // what was done stays done
-		fmt.Fprintf(f.Err, "%s %s\n", f.talk().yellow("!"), screen.Escape("close memory: "+shut.Error()))
+		fmt.Fprintf(f.Err, "%s %s\n", f.talk().Yellow("!"), screen.Escape("close memory: "+shut.Error()))
 	}
 	var known *retake.Error
 	if !f.started && err != nil && !errors.As(err, &known) {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -47,7 +48,7 @@ func (c *configCmd) run(cmd *cobra.Command, args []string) error {
 		if all == nil {
 			all = []retake.Setting{}
 		}
-		return c.emit(settingsAnswer{1, all}, func(l look) string { return renderSettings(l, all) })
+		return c.emit(settingsAnswer{1, all}, func(l picture.Look) string { return renderSettings(l, all) })
 	}
 	key, err := c.meant(cmd.Context(), args[0])
 	switch {
@@ -98,10 +99,10 @@ func (c *configCmd) value(key string) error {
 	if err != nil {
 		return err
 	}
-	return c.emit(valueAnswer{1, key, v}, func(look) string { return screen.Escape(v) + "\n" })
+	return c.emit(valueAnswer{1, key, v}, func(picture.Look) string { return screen.Escape(v) + "\n" })
 }
 
-func renderSettings(l look, all []retake.Setting) string {
+func renderSettings(l picture.Look, all []retake.Setting) string {
 	key, value := 0, 0
 	for _, s := range all {
 		key = max(key, screen.Width(screen.Escape(s.Key)))
@@ -112,13 +113,13 @@ func renderSettings(l look, all []retake.Setting) string {
 	for _, s := range all {
 		v := screen.Escape(s.Value)
 		if v == "" {
-			v = l.g.Dash
+			v = l.Glyphs.Dash
 		}
 		from := ""
 		if s.From != "" && s.From != "default" {
 			from = "  (" + screen.Escape(s.From) + ")"
 		}
-		fmt.Fprintf(&b, "%s  %s  %s\n", screen.Pad(screen.Escape(s.Key), key), l.bold(screen.Pad(v, value)), l.dim(screen.Escape(s.Help)+from))
+		fmt.Fprintf(&b, "%s  %s  %s\n", screen.Pad(screen.Escape(s.Key), key), l.Bold(screen.Pad(v, value)), l.Dim(screen.Escape(s.Help)+from))
 	}
 	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -24,7 +25,7 @@ func (c *initCmd) consent(ctx context.Context, dangers []retake.Danger, typed []
 		return nil, refusal(missing, accepted, typed)
 	}
 	for i, d := range missing {
-		ok, err := c.ask(ctx, fmt.Sprintf("%d of %d  %s: %s Protect it all the same?", i+1, len(missing), c.talk().yellow(d.Class), sentence(screen.Escape(d.Text))))
+		ok, err := c.ask(ctx, fmt.Sprintf("%d of %d  %s: %s Protect it all the same?", i+1, len(missing), c.talk().Yellow(d.Class), picture.Sentence(screen.Escape(d.Text))))
 		if err != nil {
 			return nil, err
 		}
@@ -40,7 +41,7 @@ func refusal(missing []retake.Danger, accepted, typed []string) error {
 	dir := strings.Join(append([]string{""}, typed...), " ")
 	var texts []string
 	for _, d := range missing {
-		texts = append(texts, sentence(d.Text))
+		texts = append(texts, picture.Sentence(d.Text))
 		accepted = append(accepted, d.Class)
 	}
 	return &retake.Error{

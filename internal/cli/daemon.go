@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -20,6 +21,7 @@ type Daemon interface {
 	Status(ctx context.Context) (st DaemonState, running bool, err error)
 	Units() []DaemonUnit
 	Install(ctx context.Context, now bool) ([]DaemonUnit, error)
+	Console(ctx context.Context, ws retake.WorkspaceID) (ConsoleOpening, error)
 	Run(ctx context.Context, starter int) error // is the daemon; starter is where to say that it is ready
 }
 
@@ -84,8 +86,8 @@ func (f *face) daemonStart() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(daemonAnswer{1, true, &st}, func(l look) string {
-				return fmt.Sprintf("%s The daemon runs: process %d.\n", l.green(l.g.Yes), st.About.PID)
+			return f.emit(daemonAnswer{1, true, &st}, func(l picture.Look) string {
+				return fmt.Sprintf("%s The daemon runs: process %d.\n", l.Green(l.Glyphs.Yes), st.About.PID)
 			})
 		},
 	}
@@ -99,11 +101,11 @@ func (f *face) daemonStop() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(stopAnswer{1, pid != 0, pid}, func(l look) string {
+			return f.emit(stopAnswer{1, pid != 0, pid}, func(l picture.Look) string {
 				if pid == 0 {
 					return "No daemon runs.\n"
 				}
-				return fmt.Sprintf("%s The daemon has left: process %d.\n", l.green(l.g.Yes), pid)
+				return fmt.Sprintf("%s The daemon has left: process %d.\n", l.Green(l.Glyphs.Yes), pid)
 			})
 		},
 	}
@@ -118,43 +120,43 @@ func (f *face) daemonStatus() *cobra.Command {
 				return err
 			}
 			if !running {
-				return f.emit(daemonAnswer{1, false, nil}, func(look) string {
+				return f.emit(daemonAnswer{1, false, nil}, func(picture.Look) string {
 					return "No daemon runs. The next command that needs one starts it.\n"
 				})
 			}
-			return f.emit(daemonAnswer{1, true, &st}, func(l look) string { return renderDaemon(l, st) })
+			return f.emit(daemonAnswer{1, true, &st}, func(l picture.Look) string { return renderDaemon(l, st) })
 		},
 	}
 }
 
-func renderDaemon(l look, st DaemonState) string {
+func renderDaemon(l picture.Look, st DaemonState) string {
 	var b strings.Builder
-	room := max(screen.Width(l.g.Point), 1)
+	room := max(screen.Width(l.Glyphs.Point), 1)
 	say := func(sign, name, text string) {
 		fmt.Fprintf(&b, "%s %s%s\n", sign, screen.Pad(name, 10), text)
 	}
 	none := strings.Repeat(" ", room)
-	work := "nothing to do since " + l.clock(st.IdleSince)
+	work := "nothing to do since " + l.Clock(st.IdleSince)
 	if st.InFlight > 0 {
-		work = number(st.InFlight, "request", "requests") + " in flight"
+		work = picture.Number(st.InFlight, "request", "requests") + " in flight"
 	}
 	by := ""
 	if st.Activated {
 		by = "started by the service manager"
 	}
-	say(l.green(l.g.Point), "running", l.facts("since "+l.clock(st.About.Started), fmt.Sprintf("process %d", st.About.PID), "version "+screen.Escape(st.About.Version), by))
+	say(l.Green(l.Glyphs.Point), "running", l.Facts("since "+l.Clock(st.About.Started), fmt.Sprintf("process %d", st.About.PID), "version "+screen.Escape(st.About.Version), by))
 	say(none, "work", work)
-	say(none, "store", l.path(st.About.Home))
-	say(none, "socket", l.path(st.Socket))
-	say(none, "log", l.path(st.Log))
+	say(none, "store", l.Path(st.About.Home))
+	say(none, "socket", l.Path(st.Socket))
+	say(none, "log", l.Path(st.Log))
 	if st.Group != "" {
 		indent := strings.Repeat(" ", room+11)
-		say(l.yellow(screen.Pad("!", room)), "group", "it stays in the control group of its starter, and ends with it")
+		say(l.Yellow(screen.Pad("!", room)), "group", "it stays in the control group of its starter, and ends with it")
 		for why := range strings.SplitSeq(st.Group, "; ") {
-			fmt.Fprintf(&b, "%s%s\n", indent, l.dim(screen.Escape(why)))
+			fmt.Fprintf(&b, "%s%s\n", indent, l.Dim(screen.Escape(why)))
 		}
 		for _, hint := range []string{"let systemd start it: retake daemon install", "let it leave: retake config daemon-cgroup leave"} {
-			fmt.Fprintf(&b, "%s%s\n", indent, l.hintLine(hint))
+			fmt.Fprintf(&b, "%s%s\n", indent, l.HintLine(hint))
 		}
 	}
 	return b.String()
@@ -167,13 +169,13 @@ func (f *face) daemonInstall() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if onlyPrint {
 				units := f.Daemon.Units()
-				return f.emit(installAnswer{1, units}, func(look) string { return printUnits(units) })
+				return f.emit(installAnswer{1, units}, func(picture.Look) string { return printUnits(units) })
 			}
 			units, err := f.Daemon.Install(cmd.Context(), now)
 			if err != nil {
 				return err
 			}
-			return f.emit(installAnswer{1, units}, func(l look) string { return renderInstalled(l, units, now) })
+			return f.emit(installAnswer{1, units}, func(l picture.Look) string { return renderInstalled(l, units, now) })
 		},
 	}
 	cmd.Flags().BoolVar(&onlyPrint, "print", false, "print the units, and write nothing")
@@ -189,13 +191,13 @@ func printUnits(units []DaemonUnit) string {
 	return strings.Join(parts, "\n")
 }
 
-func renderInstalled(l look, units []DaemonUnit, now bool) string {
+func renderInstalled(l picture.Look, units []DaemonUnit, now bool) string {
 	var b strings.Builder
 	for _, u := range units {
-		fmt.Fprintf(&b, "%s wrote %s\n", l.green(l.g.Yes), l.path(u.Path))
+		fmt.Fprintf(&b, "%s wrote %s\n", l.Green(l.Glyphs.Yes), l.Path(u.Path))
 	}
 	if now {
-		fmt.Fprintf(&b, "%s systemd listens, and starts the daemon on first use\n", l.green(l.g.Yes))
+		fmt.Fprintf(&b, "%s systemd listens, and starts the daemon on first use\n", l.Green(l.Glyphs.Yes))
 		return b.String()
 	}
 	fmt.Fprintf(&b, "\nTo use them:\n  retake daemon stop && systemctl --user daemon-reload\n  systemctl --user enable --now %s\n", screen.Escape(filepath.Base(units[0].Path)))

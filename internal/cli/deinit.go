@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -25,7 +26,7 @@ func (f *face) deinitCommand() *cobra.Command {
 				return err
 			}
 			if !f.yes && f.canAsk() {
-				ok, err := f.ask(ctx, fmt.Sprintf("End the protection of %s, %s?", screen.Escape(ws.Name), f.talk().path(ws.Root)))
+				ok, err := f.ask(ctx, fmt.Sprintf("End the protection of %s, %s?", screen.Escape(ws.Name), f.talk().Path(ws.Root)))
 				if err != nil {
 					return err
 				}
@@ -36,8 +37,8 @@ func (f *face) deinitCommand() *cobra.Command {
 			if ws, err = s.Deinit(ctx, ws.ID); err != nil {
 				return err
 			}
-			return f.emit(deinitAnswer{1, ws}, func(l look) string {
-				return fmt.Sprintf("%s %s is not protected any more. Its history stays.\n", l.green(l.g.Yes), l.bold(screen.Escape(ws.Name)))
+			return f.emit(deinitAnswer{1, ws}, func(l picture.Look) string {
+				return fmt.Sprintf("%s %s is not protected any more. Its history stays.\n", l.Green(l.Glyphs.Yes), l.Bold(screen.Escape(ws.Name)))
 			})
 		},
 	}

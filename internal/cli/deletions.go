@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -38,41 +39,41 @@ func (f *face) deletionsList() *cobra.Command {
 				return err
 			}
 			names := workspaceNames(cmd.Context(), s)
-			return f.emit(deletionsAnswer{1, given(all)}, func(l look) string { return renderDeletions(l, all, names) })
+			return f.emit(deletionsAnswer{1, given(all)}, func(l picture.Look) string { return renderDeletions(l, all, names) })
 		},
 	}
 }
 
-func renderDeletions(l look, all []retake.Deletion, names map[retake.WorkspaceID]string) string {
+func renderDeletions(l picture.Look, all []retake.Deletion, names map[retake.WorkspaceID]string) string {
 	if len(all) == 0 {
 		return "Nobody asked for a deletion.\n"
 	}
 	var rows []tableRow
 	for i := range all {
 		d := &all[i]
-		r := tableRow{sign: l.yellow(l.g.Wait), quiet: d.State == retake.DeletionCanceled}
-		state := "goes " + l.soon(d.Due)
+		r := tableRow{sign: l.Yellow(l.Glyphs.Wait), quiet: d.State == retake.DeletionCanceled}
+		state := "goes " + soonText(l, d.Due)
 		switch d.State {
 		case retake.DeletionWaiting:
 		case retake.DeletionDone:
-			r.sign, state = l.green(l.g.Yes), "gone"
+			r.sign, state = l.Green(l.Glyphs.Yes), "gone"
 			if d.Done != nil {
-				state = "gone " + l.clock(*d.Done)
+				state = "gone " + l.Clock(*d.Done)
 			}
 		case retake.DeletionRefused:
-			r.sign, state = l.red(l.g.No), "refused"
+			r.sign, state = l.Red(l.Glyphs.No), "refused"
 		case retake.DeletionCanceled:
-			r.sign, state = l.g.Ring, "taken back"
+			r.sign, state = l.Glyphs.Ring, "taken back"
 		default:
 			state = screen.Escape(string(d.State))
 		}
 		if d.Note != "" {
-			r.notes = append(r.notes, l.words(d.Note))
+			r.notes = append(r.notes, l.Words(d.Note))
 		}
-		r.cells = []string{l.id(d.ID), l.clock(d.Asked), nameOf(names, d.Workspace), moments(int64(len(d.Checkpoints))), state, l.words(d.Why)}
+		r.cells = []string{shortID(l, d.ID), l.Clock(d.Asked), nameOf(names, d.Workspace), picture.Moments(int64(len(d.Checkpoints))), state, l.Words(d.Why)}
 		rows = append(rows, r)
 	}
-	return l.table([]string{"id", "asked", "workspace", "what", "", "why"}, 5, rows)
+	return drawTable(l, []string{"id", "asked", "workspace", "what", "", "why"}, 5, rows)
 }
 
 func (f *face) deletionsAsk() *cobra.Command {
@@ -100,12 +101,12 @@ func (f *face) deletionsAsk() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = f.emit(deletionAnswer{1, d}, func(l look) string {
-				of := " of " + l.bold(screen.Escape(ws.Name)) + " "
-				return fmt.Sprintf("%s %s\n  Until then the request can be taken back.  %s\n", l.green(l.g.Yes),
-					verbed(len(d.Checkpoints), of+"goes "+l.soon(d.Due), of+"go "+l.soon(d.Due)), l.dim(l.subject(d.ID)))
+			err = f.emit(deletionAnswer{1, d}, func(l picture.Look) string {
+				of := " of " + l.Bold(screen.Escape(ws.Name)) + " "
+				return fmt.Sprintf("%s %s\n  Until then the request can be taken back.  %s\n", l.Green(l.Glyphs.Yes),
+					verbed(len(d.Checkpoints), of+"goes "+soonText(l, d.Due), of+"go "+soonText(l, d.Due)), l.Dim(subjectText(l, d.ID)))
 			})
-			f.hint("take it back", "retake deletions cancel "+f.talk().id(d.ID))
+			f.hint("take it back", "retake deletions cancel "+shortID(f.talk(), d.ID))
 			return err
 		},
 	}
@@ -121,14 +122,14 @@ func (f *face) agreeToDelete(ctx context.Context, s retake.Service, ws retake.Wo
 		if err != nil {
 			return nil, err
 		}
-		text, _ := title(c)
+		text, _ := picture.Title(c)
 		ids = append(ids, string(c.ID))
-		names = append(names, fmt.Sprintf("  %d  %s  %s", c.Number, f.talk().clock(c.Time), text))
+		names = append(names, fmt.Sprintf("  %d  %s  %s", c.Number, f.talk().Clock(c.Time), text))
 	}
 	if !f.yes && f.canAsk() {
 		fmt.Fprintln(f.Err, strings.Join(names, "\n"))
 	}
-	return ids, f.sure(ctx, "what is deleted does not come back when the grace is over", fmt.Sprintf("Ask for the deletion of %s of %s?", moments(int64(len(ids))), ws.Name),
+	return ids, f.sure(ctx, "what is deleted does not come back when the grace is over", fmt.Sprintf("Ask for the deletion of %s of %s?", picture.Moments(int64(len(ids))), ws.Name),
 		"retake deletions ask "+strings.Join(args, " ")+" --why TEXT")
 }
 
@@ -152,8 +153,8 @@ func (f *face) deletionsCancel() *cobra.Command {
 			if d, err = s.CancelDeletion(ctx, d.ID); err != nil {
 				return err
 			}
-			return f.emit(deletionAnswer{1, d}, func(l look) string {
-				return fmt.Sprintf("%s The request is taken back. %s\n", l.green(l.g.Yes), verbed(len(d.Checkpoints), " stays", " stay"))
+			return f.emit(deletionAnswer{1, d}, func(l picture.Look) string {
+				return fmt.Sprintf("%s The request is taken back. %s\n", l.Green(l.Glyphs.Yes), verbed(len(d.Checkpoints), " stays", " stay"))
 			})
 		},
 	}
@@ -164,5 +165,5 @@ func verbed(n int, one, many string) string {
 	if n == 1 {
 		many = one
 	}
-	return moments(int64(n)) + many + "."
+	return picture.Moments(int64(n)) + many + "."
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -54,7 +55,7 @@ func (f *face) deliveriesCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = f.emit(deliveriesAnswer{1, given(all)}, func(l look) string { return renderDeliveries(l, all, hooks, failed) })
+			err = f.emit(deliveriesAnswer{1, given(all)}, func(l picture.Look) string { return renderDeliveries(l, all, hooks, failed) })
 			if slices.ContainsFunc(all, func(d retake.Delivery) bool { return d.State == retake.DeliveryDead }) {
 				f.hint("look closer", "retake webhooks deliveries ID", "again", "retake webhooks replay ID")
 			}
@@ -89,19 +90,19 @@ func deliveries(ctx context.Context, s RemoteServer, failed bool, limit int) ([]
 }
 
 // deliverySign is how far a message is, in one sign.
-func (l look) deliverySign(d retake.Delivery) string {
+func deliverySign(l picture.Look, d retake.Delivery) string {
 	switch {
 	case d.State == retake.DeliveryDelivered:
-		return l.green(l.g.Yes)
+		return l.Green(l.Glyphs.Yes)
 	case d.State == retake.DeliveryDead:
-		return l.red(l.g.No)
+		return l.Red(l.Glyphs.No)
 	case len(d.Tries) > 0:
-		return l.yellow("!")
+		return l.Yellow("!")
 	}
-	return l.yellow(l.g.Wait)
+	return l.Yellow(l.Glyphs.Wait)
 }
 
-func renderDeliveries(l look, all []retake.Delivery, hooks []retake.Webhook, failed bool) string {
+func renderDeliveries(l picture.Look, all []retake.Delivery, hooks []retake.Webhook, failed bool) string {
 	if len(all) == 0 && failed {
 		return "Every message arrived.\n"
 	}
@@ -118,15 +119,15 @@ func renderDeliveries(l look, all []retake.Delivery, hooks []retake.Webhook, fai
 		if url == "" {
 			url = "gone by now"
 		}
-		rows = append(rows, tableRow{sign: l.deliverySign(d), cells: []string{
-			l.id(d.ID), l.clock(d.Created), screen.Escape(string(d.Type)), screen.Escape(url), deliveryText(l, d),
+		rows = append(rows, tableRow{sign: deliverySign(l, d), cells: []string{
+			shortID(l, d.ID), l.Clock(d.Created), screen.Escape(string(d.Type)), screen.Escape(url), deliveryText(l, d),
 		}})
 	}
-	return l.table([]string{"id", "when", "type", "to", ""}, 3, rows)
+	return drawTable(l, []string{"id", "when", "type", "to", ""}, 3, rows)
 }
 
 // deliveryText says in a few words what came of a message.
-func deliveryText(l look, d retake.Delivery) string {
+func deliveryText(l picture.Look, d retake.Delivery) string {
 	if len(d.Tries) == 0 {
 		return "waits"
 	}
@@ -141,11 +142,11 @@ func deliveryText(l look, d retake.Delivery) string {
 	}
 	switch {
 	case d.State == retake.DeliveryDelivered:
-		return l.facts(text, screen.Took(last.Took), tries)
+		return l.Facts(text, screen.Took(last.Took), tries)
 	case d.State == retake.DeliveryDead:
-		return l.facts(text, "given up")
+		return l.Facts(text, "given up")
 	case d.Next != nil:
-		return l.facts(text, "again "+l.soon(*d.Next))
+		return l.Facts(text, "again "+soonText(l, *d.Next))
 	}
 	return text
 }
@@ -171,16 +172,16 @@ func (f *face) oneDelivery(ctx context.Context, s RemoteServer, typed string) er
 	if err != nil {
 		return err
 	}
-	err = f.emit(deliveryAnswer{1, d}, func(l look) string { return renderDelivery(l, d) })
-	f.hint("send it again", "retake webhooks replay "+f.talk().id(d.ID))
+	err = f.emit(deliveryAnswer{1, d}, func(l picture.Look) string { return renderDelivery(l, d) })
+	f.hint("send it again", "retake webhooks replay "+shortID(f.talk(), d.ID))
 	return err
 }
 
-func renderDelivery(l look, d retake.Delivery) string {
+func renderDelivery(l picture.Look, d retake.Delivery) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s  %s\n\n", l.deliverySign(d), l.bold(screen.Escape(string(d.Type))), deliveryText(l, d))
-	fmt.Fprintf(&b, "  %s%s\n", l.dim(screen.Pad("id", 9)), screen.Escape(d.ID))
-	fmt.Fprintf(&b, "  %s%s\n", l.dim(screen.Pad("webhook", 9)), screen.Escape(string(d.Webhook)))
+	fmt.Fprintf(&b, "%s %s  %s\n\n", deliverySign(l, d), l.Bold(screen.Escape(string(d.Type))), deliveryText(l, d))
+	fmt.Fprintf(&b, "  %s%s\n", l.Dim(screen.Pad("id", 9)), screen.Escape(d.ID))
+	fmt.Fprintf(&b, "  %s%s\n", l.Dim(screen.Pad("webhook", 9)), screen.Escape(string(d.Webhook)))
 	for i, t := range d.Tries {
 		word := ""
 		if i == 0 {
@@ -190,8 +191,8 @@ func renderDelivery(l look, d retake.Delivery) string {
 		if t.Status != 0 {
 			status = fmt.Sprint(t.Status)
 		}
-		text := l.facts(l.clock(t.At), status, screen.Took(t.Took), l.words(t.Why))
-		fmt.Fprintf(&b, "  %s%s\n", l.dim(screen.Pad(word, 9)), l.g.Cut(text, max(l.width-11, 20)))
+		text := l.Facts(l.Clock(t.At), status, screen.Took(t.Took), l.Words(t.Why))
+		fmt.Fprintf(&b, "  %s%s\n", l.Dim(screen.Pad(word, 9)), l.Glyphs.Cut(text, max(l.Width-11, 20)))
 	}
 	if len(d.Body) > 0 {
 		fmt.Fprintf(&b, "\n%s\n", screen.Escape(string(d.Body)))
@@ -214,10 +215,10 @@ func (f *face) replayCommand() *cobra.Command {
 			if d, err = s.Replay(cmd.Context(), d.ID); err != nil {
 				return err
 			}
-			err = f.emit(deliveryAnswer{1, d}, func(l look) string {
-				return fmt.Sprintf("%s %s is sent again, as %s.\n", l.green(l.g.Yes), screen.Escape(string(d.Type)), screen.Escape(d.ID))
+			err = f.emit(deliveryAnswer{1, d}, func(l picture.Look) string {
+				return fmt.Sprintf("%s %s is sent again, as %s.\n", l.Green(l.Glyphs.Yes), screen.Escape(string(d.Type)), screen.Escape(d.ID))
 			})
-			f.hint("whether it arrived", "retake webhooks deliveries "+f.talk().id(d.ID))
+			f.hint("whether it arrived", "retake webhooks deliveries "+shortID(f.talk(), d.ID))
 			return err
 		},
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 )
 
 type diffCmd struct {
@@ -75,12 +76,12 @@ func (c *diffCmd) run(cmd *cobra.Command, args []string) error {
 	}
 	var st *retake.Story
 	if c.stat {
-		c.ends = [2][]retake.Answer{answersAt(ctx, s, d.From), answersAt(ctx, s, d.To)}
+		c.ends = [2][]retake.Answer{picture.AnswersAt(ctx, s, d.From), picture.AnswersAt(ctx, s, d.To)}
 		if told, err := s.Story(ctx, q); err == nil { // the counts stand without it
 			st = &told
 		}
 	}
-	return c.write(ctx, content{s: s, ws: ws.ID, now: d.To == nil}, d, st)
+	return c.write(ctx, picture.Content{Service: s, Workspace: ws.ID, Now: d.To == nil}, d, st)
 }
 
 // query reads the refs and the paths behind the dashes.
@@ -117,22 +118,10 @@ func (c *diffCmd) meaning(ctx context.Context, s retake.Service, q retake.DiffQu
 	if err != nil {
 		return err
 	}
-	st = filledStory(st)
-	return c.emit(factsAnswer{1, st.From, st.To, st.Facts, st.Unread}, func(l look) string {
-		return renderEnds(l, retake.Comparison{From: st.From, To: st.To}, c.ends) + renderFacts(l, st)
+	st = picture.FilledStory(st)
+	return c.emit(factsAnswer{1, st.From, st.To, st.Facts, st.Unread}, func(l picture.Look) string {
+		return picture.RenderEnds(l, retake.Comparison{From: st.From, To: st.To}, c.ends) + picture.RenderFacts(l, st)
 	})
-}
-
-// answersAt are what is known to work at a moment; nothing when it cannot be told.
-func answersAt(ctx context.Context, s retake.Service, c *retake.Checkpoint) []retake.Answer {
-	if c == nil {
-		return nil
-	}
-	t, err := s.Log(ctx, retake.LogQuery{Workspace: c.Workspace, Before: c.Number + 1, Limit: 1})
-	if err != nil {
-		return nil
-	}
-	return t.Findings[c.ID].Answers
 }
 
 // nowIsEmpty turns the word people use into the query's form.

@@ -6,10 +6,11 @@ import (
 	"fmt"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
-func (c *diffCmd) write(ctx context.Context, r content, d retake.Comparison, st *retake.Story) error {
+func (c *diffCmd) write(ctx context.Context, r picture.Content, d retake.Comparison, st *retake.Story) error {
 	w := bufio.NewWriter(c.Out)
 	l := c.out()
 	if c.nameOnly {
@@ -20,11 +21,11 @@ func (c *diffCmd) write(ctx context.Context, r content, d retake.Comparison, st 
 		}
 		return answered(w.Flush())
 	}
-	fmt.Fprint(w, renderEnds(l, d, c.ends))
-	gs := groups(d.Changes)
+	fmt.Fprint(w, picture.RenderEnds(l, d, c.ends))
+	gs := picture.Groups(d.Changes)
 	draw := c.drawLines
 	if c.stat {
-		draw = func(ctx context.Context, w *bufio.Writer, r content, gs []group) error {
+		draw = func(ctx context.Context, w *bufio.Writer, r picture.Content, gs []picture.Group) error {
 			return c.drawStat(ctx, w, r, gs, st)
 		}
 	}
@@ -32,46 +33,38 @@ func (c *diffCmd) write(ctx context.Context, r content, d retake.Comparison, st 
 		return err
 	}
 	if len(d.Gaps) > 0 {
-		fmt.Fprint(w, renderNowGaps(l, d.Gaps))
+		fmt.Fprint(w, picture.RenderNowGaps(l, d.Gaps))
 	}
-	fmt.Fprintf(w, "\n%s%s\n", renderTotals(l, gs), toRead(l, st))
+	fmt.Fprintf(w, "\n%s%s\n", picture.RenderTotals(l, gs), picture.ToRead(l, st))
 	return answered(w.Flush())
 }
 
-func (c *diffCmd) drawStat(ctx context.Context, w *bufio.Writer, r content, gs []group, st *retake.Story) error {
-	counts, err := r.measure(ctx, gs)
+func (c *diffCmd) drawStat(ctx context.Context, w *bufio.Writer, r picture.Content, gs []picture.Group, st *retake.Story) error {
+	counts, err := r.Measure(ctx, gs)
 	if err == nil {
-		fmt.Fprint(w, renderStatNoted(c.out(), gs, counts, notesOf(c.out(), st)))
+		fmt.Fprint(w, picture.RenderStatNoted(c.out(), gs, counts, picture.NotesOf(c.out(), st)))
 	}
 	return err
 }
 
-// toRead is how many lines of source came and went: what a person would read.
-func toRead(l look, st *retake.Story) string {
-	if st == nil || st.Counts.Plus+st.Counts.Minus == 0 {
-		return ""
-	}
-	return l.dim("  "+l.sep()+"  ") + l.linesOf(lineCount{plus: st.Counts.Plus, minus: st.Counts.Minus}) + l.dim(" lines to read")
-}
-
 // drawLines lists what came and went, then shows the lines of what was edited.
 // Paths that were asked for show their lines in any case.
-func (c *diffCmd) drawLines(ctx context.Context, w *bufio.Writer, r content, gs []group) error {
+func (c *diffCmd) drawLines(ctx context.Context, w *bufio.Writer, r picture.Content, gs []picture.Group) error {
 	l := c.out()
 	for _, g := range gs {
-		if g.what != retake.Edited && (len(c.paths) == 0 || g.what != retake.Added && g.what != retake.Deleted) {
-			fmt.Fprint(w, renderStat(l, []group{g}, nil))
+		if g.What != retake.Edited && (len(c.paths) == 0 || g.What != retake.Added && g.What != retake.Deleted) {
+			fmt.Fprint(w, picture.RenderStat(l, []picture.Group{g}, nil))
 			continue
 		}
-		for _, ch := range g.changes {
-			if isDir(&ch) {
+		for _, ch := range g.Changes {
+			if picture.IsDir(&ch) {
 				continue
 			}
-			s, err := r.read(ctx, ch)
+			s, err := r.Read(ctx, ch)
 			if err != nil {
 				return err
 			}
-			fmt.Fprint(w, renderLines(l, ch, s))
+			fmt.Fprint(w, picture.RenderLines(l, ch, s.Covered()))
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -66,7 +67,7 @@ func (c *doctorCmd) run(cmd *cobra.Command, args []string) error {
 	if r.Failed == nil {
 		r.Failed = []string{}
 	}
-	if err := c.emit(doctorAnswer{1, st, r}, func(l look) string { return renderStatus(l, st) + "\n" + renderScrub(l, r) }); err != nil {
+	if err := c.emit(doctorAnswer{1, st, r}, func(l picture.Look) string { return renderStatus(l, st) + "\n" + renderScrub(l, r) }); err != nil {
 		return err
 	}
 	return scrubbed(r)
@@ -76,7 +77,7 @@ func (c *doctorCmd) proof(p retake.Proof) error {
 	if p.Special == nil {
 		p.Special = []string{}
 	}
-	if err := c.emit(proofAnswer{1, p}, func(l look) string { return renderProof(l, p) }); err != nil {
+	if err := c.emit(proofAnswer{1, p}, func(l picture.Look) string { return renderProof(l, p) }); err != nil {
 		return err
 	}
 	// What the stock format cannot express explains a difference.
@@ -89,22 +90,22 @@ func (c *doctorCmd) proof(p retake.Proof) error {
 	}}
 }
 
-func renderProof(l look, p retake.Proof) string {
+func renderProof(l picture.Look, p retake.Proof) string {
 	var b strings.Builder
-	text, _ := title(p.Checkpoint)
-	fmt.Fprintf(&b, "%s  %s  %s\n\n", l.bold(fmt.Sprint(p.Checkpoint.Number)), l.clock(p.Checkpoint.Time), l.g.Cut(text, max(l.width-20, 20)))
+	text, _ := picture.Title(p.Checkpoint)
+	fmt.Fprintf(&b, "%s  %s  %s\n\n", l.Bold(fmt.Sprint(p.Checkpoint.Number)), l.Clock(p.Checkpoint.Time), l.Glyphs.Cut(text, max(l.Width-20, 20)))
 	fmt.Fprintf(&b, "  %s%s\n", screen.Pad("ours", 8), screen.Escape(string(p.Ours)))
-	fmt.Fprintf(&b, "  %s%s  %s\n\n", screen.Pad("stock", 8), screen.Escape(string(p.Stock)), l.dim("by "+screen.Escape(p.By)))
+	fmt.Fprintf(&b, "  %s%s  %s\n\n", screen.Pad("stock", 8), screen.Escape(string(p.Stock)), l.Dim("by "+screen.Escape(p.By)))
 	switch {
 	case p.Equal:
-		fmt.Fprintf(&b, "%s Equal: both programs see the same tree.\n", l.green(l.g.Yes))
+		fmt.Fprintf(&b, "%s Equal: both programs see the same tree.\n", l.Green(l.Glyphs.Yes))
 	case len(p.Special) > 0:
-		fmt.Fprintf(&b, "%s Not equal, and cannot be: the stock format has no form for what is listed below.\n", l.cyan("!"))
+		fmt.Fprintf(&b, "%s Not equal, and cannot be: the stock format has no form for what is listed below.\n", l.Cyan("!"))
 	default:
-		fmt.Fprintf(&b, "%s Not equal.\n", l.red(l.g.No))
+		fmt.Fprintf(&b, "%s Not equal.\n", l.Red(l.Glyphs.No))
 	}
 	if len(p.Special) > 0 {
-		fmt.Fprintf(&b, "\n%s without a form in the stock format:\n", number(int64(len(p.Special)), "entry", "entries"))
+		fmt.Fprintf(&b, "\n%s without a form in the stock format:\n", picture.Number(int64(len(p.Special)), "entry", "entries"))
 		for _, s := range p.Special {
 			fmt.Fprintf(&b, "  %s\n", screen.Escape(s))
 		}

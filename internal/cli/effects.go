@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -34,25 +35,25 @@ func (f *face) effectsCommand() *cobra.Command {
 			if list == nil {
 				list = []retake.Effect{}
 			}
-			return f.emit(effectsAnswer{1, list}, func(l look) string { return renderEffects(l, list) })
+			return f.emit(effectsAnswer{1, list}, func(l picture.Look) string { return renderEffects(l, list) })
 		},
 	}
 }
 
-func renderEffects(l look, list []retake.Effect) string {
+func renderEffects(l picture.Look, list []retake.Effect) string {
 	if len(list) == 0 {
 		return "No agent did anything outside that we know of.\n"
 	}
 	id, when := 2, 5
 	for _, e := range list {
-		id, when = max(id, screen.Width(screen.Escape(e.ID))), max(when, screen.Width(l.clock(e.Time)))
+		id, when = max(id, screen.Width(screen.Escape(e.ID))), max(when, screen.Width(l.Clock(e.Time)))
 	}
 	var b strings.Builder
 	for _, e := range list {
 		who := screen.Escape(e.Agent)
-		room := max(l.width-id-when-screen.Width(who)-8, 20)
-		text := l.g.Cut(screen.Escape(e.Text), room)
-		fmt.Fprintf(&b, "%s %s  %s  %s  %s\n", l.g.Arrow, screen.Pad(screen.Escape(e.ID), id), l.dim(screen.Pad(l.clock(e.Time), when)), screen.Pad(text, room), l.dim(who))
+		room := max(l.Width-id-when-screen.Width(who)-8, 20)
+		text := l.Glyphs.Cut(screen.Escape(e.Text), room)
+		fmt.Fprintf(&b, "%s %s  %s  %s  %s\n", l.Glyphs.Arrow, screen.Pad(screen.Escape(e.ID), id), l.Dim(screen.Pad(l.Clock(e.Time), when)), screen.Pad(text, room), l.Dim(who))
 	}
 	return b.String()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -53,35 +54,35 @@ func (f *face) estimateCommand() *cobra.Command {
 			if e.Gaps == nil {
 				e.Gaps = []retake.Gap{}
 			}
-			return f.emit(estimateAnswer{1, e}, func(l look) string { return renderLooked(l, e) + renderDangers(l, e.Danger) })
+			return f.emit(estimateAnswer{1, e}, func(l picture.Look) string { return renderLooked(l, e) + renderDangers(l, e.Danger) })
 		},
 	}
 }
 
 // renderLooked tells what protecting a directory would mean.
-func renderLooked(l look, e retake.Estimate) string {
+func renderLooked(l picture.Look, e retake.Estimate) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", l.bold(l.path(e.Root)))
+	fmt.Fprintf(&b, "%s\n\n", l.Bold(l.Path(e.Root)))
 	heavy := ""
 	if e.Heaviest != "" && e.Share > 0 {
 		heavy = fmt.Sprintf("%s is %.0f %% of them", screen.Escape(e.Heaviest), e.Share*100)
 	}
-	found := l.facts(files(e.Files)+", "+screen.Bytes(e.Bytes), heavy)
-	fmt.Fprintf(&b, "  %s %s%s\n", l.green(l.g.Yes), screen.Pad("looked", 13), found)
-	indent := strings.Repeat(" ", 15+screen.Width(l.g.Yes)+1)
+	found := l.Facts(picture.Files(e.Files)+", "+screen.Bytes(e.Bytes), heavy)
+	fmt.Fprintf(&b, "  %s %s%s\n", l.Green(l.Glyphs.Yes), screen.Pad("looked", 13), found)
+	indent := strings.Repeat(" ", 15+screen.Width(l.Glyphs.Yes)+1)
 	if len(e.Gaps) == 0 {
-		fmt.Fprintf(&b, "%s%s\n", indent, l.dim("no other mounts, nothing unreadable"))
+		fmt.Fprintf(&b, "%s%s\n", indent, l.Dim("no other mounts, nothing unreadable"))
 	}
-	b.WriteString(gapLines(l, e.Gaps, indent))
-	fmt.Fprintf(&b, "  %s %sat most %s now%s%s free, %s must stay free\n", l.green(l.g.Yes), screen.Pad("estimate", 13),
-		screen.Bytes(e.Bytes), l.sep(), screen.Bytes(e.Free), screen.Bytes(e.Floor))
+	b.WriteString(picture.GapLines(l, e.Gaps, indent))
+	fmt.Fprintf(&b, "  %s %sat most %s now%s%s free, %s must stay free\n", l.Green(l.Glyphs.Yes), screen.Pad("estimate", 13),
+		screen.Bytes(e.Bytes), l.Sep(), screen.Bytes(e.Free), screen.Bytes(e.Floor))
 	return b.String()
 }
 
-func renderDangers(l look, dangers []retake.Danger) string {
+func renderDangers(l picture.Look, dangers []retake.Danger) string {
 	var b strings.Builder
 	for _, d := range dangers {
-		fmt.Fprintf(&b, "  %s %s%s\n", l.yellow("!"), screen.Pad(screen.Escape(d.Class), 12+screen.Width(l.g.Yes)), sentence(screen.Escape(d.Text)))
+		fmt.Fprintf(&b, "  %s %s%s\n", l.Yellow("!"), screen.Pad(screen.Escape(d.Class), 12+screen.Width(l.Glyphs.Yes)), picture.Sentence(screen.Escape(d.Text)))
 	}
 	return b.String()
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/archive"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -69,7 +70,7 @@ func (c *exportCmd) run(cmd *cobra.Command, args []string) error {
 	case to == "-" && c.json:
 		return usage("name a file: retake export "+args[0]+" FILE --json", "The output is the archive, so there is no room for --json.")
 	case to == "-" && c.OutTTY:
-		return usage("a file: retake export "+c.talk().word(args[0])+" FILE     another program: retake export "+c.talk().word(args[0])+" | tar -t", "An archive is not for a terminal.")
+		return usage("a file: retake export "+c.talk().Word(args[0])+" FILE     another program: retake export "+c.talk().Word(args[0])+" | tar -t", "An archive is not for a terminal.")
 	}
 	c.gzip = c.gzip || strings.HasSuffix(to, ".gz") || strings.HasSuffix(to, ".tgz")
 	ctx := cmd.Context()
@@ -124,13 +125,13 @@ func (c *exportCmd) file(ctx context.Context, s retake.Service, ws retake.Worksp
 		c.warn([]retake.Warning{{Code: "inside", Text: to + " lies in the workspace, so the next moment holds it too"}})
 	}
 	c.leftOut(cp)
-	return c.emit(exportAnswer{1, path, n, c.gzip, cp}, func(l look) string { return renderExport(l, path, n, cp, took) })
+	return c.emit(exportAnswer{1, path, n, c.gzip, cp}, func(l picture.Look) string { return renderExport(l, path, n, cp, took) })
 }
 
 func (c *exportCmd) mayReplace(ctx context.Context, cp retake.Checkpoint, to string, there error) error {
 	if !c.canAsk() {
 		e := *retake.AsError(there)
-		e.Hint = fmt.Sprintf("replace it: retake export %d %s --yes", cp.Number, c.talk().word(to))
+		e.Hint = fmt.Sprintf("replace it: retake export %d %s --yes", cp.Number, c.talk().Word(to))
 		return &e
 	}
 	return c.sure(ctx, "", to+" is there already. Replace it?", "")
@@ -139,16 +140,16 @@ func (c *exportCmd) mayReplace(ctx context.Context, cp retake.Checkpoint, to str
 // leftOut tells that the archive is no more whole than its moment.
 func (c *exportCmd) leftOut(cp retake.Checkpoint) {
 	if n := int64(len(cp.Coverage.Gaps)); n > 0 {
-		text := fmt.Sprintf("moment %d has %s: they are not in the archive, or not as they were (retake show %d)", cp.Number, number(n, "gap", "gaps"), cp.Number)
+		text := fmt.Sprintf("moment %d has %s: they are not in the archive, or not as they were (retake show %d)", cp.Number, picture.Number(n, "gap", "gaps"), cp.Number)
 		c.warn([]retake.Warning{{Code: "gaps", Text: text}})
 	}
 }
 
-func renderExport(l look, path string, n int64, cp retake.Checkpoint, took time.Duration) string {
-	text, _ := title(cp)
-	head := fmt.Sprintf("%s %s  ", l.green(l.g.Yes), l.bold(l.path(path)))
+func renderExport(l picture.Look, path string, n int64, cp retake.Checkpoint, took time.Duration) string {
+	text, _ := picture.Title(cp)
+	head := fmt.Sprintf("%s %s  ", l.Green(l.Glyphs.Yes), l.Bold(l.Path(path)))
 	return head + screen.Bytes(n) + "\n  " +
-		l.facts(fmt.Sprintf("moment %d, %s  %s", cp.Number, l.clock(cp.Time), l.g.Cut(text, max(l.width-50, 20))), files(cp.Files), "in "+screen.Took(took)) + "\n"
+		l.Facts(fmt.Sprintf("moment %d, %s  %s", cp.Number, l.Clock(cp.Time), l.Glyphs.Cut(text, max(l.Width-50, 20))), picture.Files(cp.Files), "in "+screen.Took(took)) + "\n"
 }
 
 // pack writes the archive and answers how many bytes it has.
@@ -234,5 +235,5 @@ func (p *progress) say(text string) {
 	}
 	p.last, p.used = now, true
 	l := p.f.talk()
-	fmt.Fprintf(p.f.Err, "\r\x1b[K  %s %s%s", l.yellow(l.g.Wait), l.bold(screen.Pad(p.word, 13)), text)
+	fmt.Fprintf(p.f.Err, "\r\x1b[K  %s %s%s", l.Yellow(l.Glyphs.Wait), l.Bold(screen.Pad(p.word, 13)), text)
 }

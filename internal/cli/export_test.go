@@ -5,72 +5,20 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
 // Look is look for tests outside the package.
-type Look = look
+type Look = picture.Look
 
 // NewLook draws for a width, without colors unless asked.
 func NewLook(width int, now time.Time, ascii, color bool) Look {
-	l := look{g: screen.Unicode, width: width, now: now, home: "/home/ann", ascii: ascii, paint: paint(color)}
+	l := picture.Look{Glyphs: screen.Unicode, Width: width, Now: now, Home: "/home/ann", ASCII: ascii, Paint: picture.Paint(color)}
 	if ascii {
-		l.g = screen.ASCII
+		l.Glyphs = screen.ASCII
 	}
 	return l
-}
-
-// Line is one folded line.
-type Line struct {
-	Path        string
-	Files, Dirs int64
-	Single      bool
-}
-
-// Fold is fold, with fields that tests can see.
-func Fold(changes []retake.Change) []Line {
-	var out []Line
-	for _, f := range fold(changes) {
-		out = append(out, Line{f.path, f.files, f.dirs, f.change != nil})
-	}
-	return out
-}
-
-// Edit is one line of a comparison.
-type Edit struct {
-	Op   byte
-	Line string
-}
-
-// Hunk is a run of edits.
-type Hunk struct {
-	Before, After int
-	Edits         []Edit
-}
-
-// DiffLines is diffLines.
-func DiffLines(a, b []string) []Edit { return exported(diffLines(a, b)) }
-
-// Hunks gives the hunks of a comparison.
-func Hunks(a, b []string) []Hunk {
-	var out []Hunk
-	for _, h := range hunks(diffLines(a, b)) {
-		out = append(out, Hunk{h.before, h.after, exported(h.edits)})
-	}
-	return out
-}
-
-func exported(edits []edit) []Edit {
-	out := make([]Edit, len(edits))
-	for i, e := range edits {
-		out[i] = Edit{e.op, e.line}
-	}
-	return out
-}
-
-// RenderLines renders two texts of one path.
-func RenderLines(l Look, c retake.Change, before, after, why string) string {
-	return renderLines(l, c, sides{before: before, after: after, why: why})
 }
 
 // NewProgress gives the two ends of a line of progress.
@@ -81,17 +29,17 @@ func NewProgress(d Deps, word string) (tell func(retake.Progress), done func()) 
 
 // RenderTimeline draws a timeline with the names that its own moments give.
 func RenderTimeline(l Look, t retake.Timeline, newest int64) string {
-	g := goals{}
+	g := picture.Goals{}
 	for _, c := range t.Checkpoints {
-		g[c.ID] = numeral(c.Number)
+		g[c.ID] = picture.Numeral(c.Number)
 	}
-	return renderTimeline(l, picture{Timeline: t, newest: newest, goals: g, tree: true})
+	return picture.RenderTimeline(l, picture.View{Timeline: t, Newest: newest, Goals: g, Tree: true})
 }
 
 // RenderPlanList is the whole list of a plan.
 func RenderPlanList(l Look, p *retake.Plan) string {
 	var b strings.Builder
-	if err := writePlanList(&b, l, p); err != nil {
+	if err := picture.WritePlanList(&b, l, p); err != nil {
 		panic(err)
 	}
 	return b.String()
@@ -101,8 +49,8 @@ func RenderPlanList(l Look, p *retake.Plan) string {
 // for `retake restore 14 -- src`.
 func Refusals(l Look, p *retake.Plan, accepted ...string) (yes, silence string) {
 	typed := spoken{words: []string{"retake", "restore", "14"}, paths: []string{"src"}}
-	show := func(err error) string { return renderError(l, *retake.AsError(err)) }
-	if len(unaccepted(p, accepted)) > 0 {
+	show := func(err error) string { return picture.RenderError(l, *retake.AsError(err)) }
+	if len(picture.Unaccepted(p, accepted)) > 0 {
 		yes = show(refuseYes(p, accepted, typed, "--yes"))
 	}
 	return yes, show(refuseSilence(p, accepted, typed))
@@ -110,10 +58,8 @@ func Refusals(l Look, p *retake.Plan, accepted ...string) (yes, silence string) 
 
 // The rest as it is.
 var (
-	MaxEdits          = maxEdits
-	SplitLines        = splitLines
-	RenderError       = renderError
-	RenderProgress    = renderProgress
+	RenderError       = picture.RenderError
+	RenderProgress    = picture.RenderProgress
 	RenderStatusLine  = renderStatusLine
 	RenderStatus      = renderStatus
 	RenderDaemon      = renderDaemon
@@ -121,11 +67,11 @@ var (
 	RenderSaved       = renderSaved
 	RenderLooked      = renderLooked
 	FirstRun          = firstRun
-	RenderPlan        = renderPlan
-	RenderResult      = renderResult
-	RenderInterrupted = renderInterrupted
-	RenderFork        = renderFork
-	LastQuestion      = lastQuestion
-	Deed              = deed
+	RenderPlan        = picture.RenderPlan
+	RenderResult      = picture.RenderResult
+	RenderInterrupted = picture.RenderInterrupted
+	RenderFork        = picture.RenderFork
+	LastQuestion      = picture.LastQuestion
+	Deed              = picture.Deed
 	ShowBytes         = showBytes
 )

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -41,17 +42,18 @@ func newFace(d Deps) *face {
 	return &face{Deps: d}
 }
 
-func (f *face) lookFor(tty bool) look {
-	l := look{g: screen.Unicode, width: f.Width, now: f.Clock.Now(), home: f.Home, ascii: f.ASCII || f.asciiOut}
-	l.paint = paint((f.Color && tty || f.colored) && !f.plain)
-	if l.ascii {
-		l.g = screen.ASCII
+func (f *face) lookFor(tty bool) picture.Look {
+	l := picture.Look{Glyphs: screen.Unicode, Width: f.Width, Now: f.Clock.Now(), Home: f.Home, ASCII: f.ASCII || f.asciiOut}
+	l.Paint = picture.Paint((f.Color && tty || f.colored) && !f.plain)
+	if l.ASCII {
+		l.Glyphs = screen.ASCII
 	}
 	return l
 }
 
-func (f *face) out() look  { return f.lookFor(f.OutTTY) }
-func (f *face) talk() look { return f.lookFor(f.ErrTTY) }
+func (f *face) out() picture.Look { return f.lookFor(f.OutTTY) }
+
+func (f *face) talk() picture.Look { return f.lookFor(f.ErrTTY) }
 
 // open gives the service; the first call opens it.
 func (f *face) open(ctx context.Context) (retake.Service, error) {
@@ -95,7 +97,7 @@ func (f *face) here(ctx context.Context) (retake.Service, retake.Workspace, erro
 	s, ws, err := f.find(ctx)
 	if err == nil && ws.Interrupted != nil && !f.json && !f.warned {
 		f.warned = true
-		fmt.Fprint(f.Err, renderInterrupted(f.talk(), ws.Interrupted))
+		fmt.Fprint(f.Err, picture.RenderInterrupted(f.talk(), ws.Interrupted))
 	}
 	return s, ws, err
 }
@@ -170,7 +172,7 @@ func resolved(dir string) string {
 }
 
 // emit writes the answer: as JSON, or as the text that draw makes of it.
-func (f *face) emit(value any, draw func(l look) string) error {
+func (f *face) emit(value any, draw func(l picture.Look) string) error {
 	if f.json {
 		return f.writeJSON(value)
 	}
@@ -207,15 +209,7 @@ func (f *face) hint(pairs ...string) {
 	if !f.ErrTTY || f.json || len(pairs) == 0 {
 		return
 	}
-	fmt.Fprintf(f.Err, "\n%s\n", f.talk().pairs(pairs))
-}
-
-func (l look) pairs(pairs []string) string {
-	var items []string
-	for i := 0; i+1 < len(pairs); i += 2 {
-		items = append(items, l.dim(pairs[i]+":")+" "+pairs[i+1])
-	}
-	return strings.Join(items, "     ")
+	fmt.Fprintf(f.Err, "\n%s\n", f.talk().Pairs(pairs))
 }
 
 // warn tells what went wrong beside a success.
@@ -224,7 +218,7 @@ func (f *face) warn(ws []retake.Warning) {
 		return
 	}
 	for _, w := range ws {
-		fmt.Fprintf(f.Err, "%s %s\n", f.talk().yellow("!"), screen.Escape(w.Text))
+		fmt.Fprintf(f.Err, "%s %s\n", f.talk().Yellow("!"), screen.Escape(w.Text))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 )
 
 type forgetAnswer struct {
@@ -35,8 +36,8 @@ func (f *face) forgetCommand() *cobra.Command {
 			if gone == nil {
 				gone = []retake.Tombstone{}
 			}
-			err = f.emit(forgetAnswer{1, gone}, func(l look) string {
-				return fmt.Sprintf("%s Forgot %s%s\n", l.green(l.g.Yes), moments(int64(len(gone))), numbered(gone))
+			err = f.emit(forgetAnswer{1, gone}, func(l picture.Look) string {
+				return fmt.Sprintf("%s Forgot %s%s\n", l.Green(l.Glyphs.Yes), picture.Moments(int64(len(gone))), numbered(gone))
 			})
 			f.hint("give the room back", "retake space --free")
 			return err
@@ -53,9 +54,9 @@ func (f *face) agreeToForget(ctx context.Context, s retake.Service, ws retake.Wo
 		if err != nil {
 			return nil, err
 		}
-		text, _ := title(c)
+		text, _ := picture.Title(c)
 		ids = append(ids, string(c.ID))
-		names = append(names, fmt.Sprintf("  %d  %s  %s", c.Number, f.talk().clock(c.Time), text))
+		names = append(names, fmt.Sprintf("  %d  %s  %s", c.Number, f.talk().Clock(c.Time), text))
 	}
 	if f.yes {
 		return ids, nil
@@ -67,7 +68,7 @@ func (f *face) agreeToForget(ctx context.Context, s retake.Service, ws retake.Wo
 		}
 	}
 	fmt.Fprintln(f.Err, strings.Join(names, "\n"))
-	ok, err := f.ask(ctx, fmt.Sprintf("Forget %s? This cannot be taken back.", moments(int64(len(ids)))))
+	ok, err := f.ask(ctx, fmt.Sprintf("Forget %s? This cannot be taken back.", picture.Moments(int64(len(ids)))))
 	if err == nil && !ok {
 		err = errLeft
 	}

@@ -3,13 +3,11 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/screen"
+	"github.com/retake-dev/retake/internal/picture"
 )
 
 type forkCmd struct {
@@ -58,10 +56,10 @@ func (c *forkCmd) run(cmd *cobra.Command, args []string) error {
 		res.Warnings = []retake.Warning{}
 	}
 	c.warn(res.Warnings)
-	err = c.emit(forkAnswer{1, res}, func(l look) string { return renderFork(l, res, took) })
+	err = c.emit(forkAnswer{1, res}, func(l picture.Look) string { return picture.RenderFork(l, res, took) })
 	c.afterwards(cmd.Context(), s, ws.ID, res.Workspace.Root, res.Origin)
 	l := c.talk()
-	c.hint("go there", "cd "+l.word(res.Workspace.Root), "bring it home", "retake adopt "+l.word(res.Workspace.Name))
+	c.hint("go there", "cd "+l.Word(res.Workspace.Root), "bring it home", "retake adopt "+l.Word(res.Workspace.Name))
 	return err
 }
 
@@ -74,29 +72,4 @@ func freeSibling(root string) string {
 		dir = fmt.Sprintf("%s-%d", first, n)
 	}
 	return dir
-}
-
-func renderFork(l look, res retake.ForkResult, took time.Duration) string {
-	var b strings.Builder
-	o := res.Origin
-	text, _ := title(o)
-	what := fmt.Sprintf("Forked %d", o.Number)
-	right := screen.Took(took)
-	room := l.width - screen.Width(l.g.Yes) - 1 - screen.Width(what) - screen.Width(right) - 4
-	about := l.g.Cut(l.clock(o.Time)+"  "+text, max(room, 0))
-	width := screen.Width(l.g.Yes) + 1 + screen.Width(what) + 2 + screen.Width(about)
-	fmt.Fprintf(&b, "%s\n\n", l.ends(l.green(l.g.Yes)+" "+l.bold(what)+"  "+about, l.dim(right), width, screen.Width(right)))
-	field := func(name, text string) { fmt.Fprintf(&b, "  %s%s\n", l.dim(screen.Pad(name, 11)), text) }
-	field("fork", l.bold(screen.Escape(res.Workspace.Name)))
-	field("where", l.path(res.Workspace.Root))
-	shared, wrote := "", ""
-	if res.Cloned > 0 {
-		shared = screen.Count(res.Cloned) + " share their room"
-	}
-	if res.Copied > 0 {
-		wrote = screen.Count(res.Copied) + " written"
-	}
-	field("files", l.facts(files(res.Checkpoint.Files), shared, wrote))
-	b.WriteString(gapLines(l, res.Checkpoint.Coverage.Gaps, strings.Repeat(" ", 13)))
-	return b.String()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -45,7 +46,7 @@ func (f *face) forksCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(nil, func(l look) string { return renderForks(l, ws, rows) })
+			return f.emit(nil, func(l picture.Look) string { return renderForks(l, ws, rows) })
 		},
 	}
 }
@@ -68,7 +69,7 @@ func forkRows(ctx context.Context, s retake.Service, ws retake.Workspace, all []
 	return rows, nil
 }
 
-func renderForks(l look, ws retake.Workspace, rows []forkRow) string {
+func renderForks(l picture.Look, ws retake.Workspace, rows []forkRow) string {
 	if len(rows) == 0 {
 		return fmt.Sprintf("No fork grew from %s. Grow one: retake fork latest\n", screen.Escape(ws.Name))
 	}
@@ -77,32 +78,32 @@ func renderForks(l look, ws retake.Workspace, rows []forkRow) string {
 		name = max(name, screen.Width(screen.Escape(r.Name)))
 	}
 	name = min(name, 24)
-	from := max((l.width-3-name-2-count-2-2)/2, 20)
+	from := max((l.Width-3-name-2-count-2-2)/2, 20)
 	var b strings.Builder
-	fmt.Fprintln(&b, l.dim("   "+screen.Pad("fork", name)+"  "+screen.Pad("moments", count)+"  "+screen.Pad("grew from", from)+"  where"))
+	fmt.Fprintln(&b, l.Dim("   "+screen.Pad("fork", name)+"  "+screen.Pad("moments", count)+"  "+screen.Pad("grew from", from)+"  where"))
 	for _, r := range rows {
-		where := l.path(r.Root)
-		node := l.green(l.g.Point)
+		where := l.Path(r.Root)
+		node := l.Green(l.Glyphs.Point)
 		switch {
 		case r.Gone:
-			where, node = "gone, was "+where, l.g.Ring
+			where, node = "gone, was "+where, l.Glyphs.Ring
 		case r.Ended != nil:
-			where, node = where+", no longer protected", l.g.Ring
+			where, node = where+", no longer protected", l.Glyphs.Ring
 		}
-		line := screen.Pad(l.g.Cut(screen.Escape(r.Name), name), name) + "  " + screen.PadLeft(screen.Count(r.Count), count) + "  " +
-			screen.Pad(l.g.Cut(grewFrom(l, r), from), from) + "  "
+		line := screen.Pad(l.Glyphs.Cut(screen.Escape(r.Name), name), name) + "  " + screen.PadLeft(screen.Count(r.Count), count) + "  " +
+			screen.Pad(l.Glyphs.Cut(grewFrom(l, r), from), from) + "  "
 		fmt.Fprintf(&b, "%s  %s%s\n", node, line, where)
 	}
 	return b.String()
 }
 
-func grewFrom(l look, r forkRow) string {
+func grewFrom(l picture.Look, r forkRow) string {
 	if r.Origin == nil {
-		return l.g.Dash
+		return l.Glyphs.Dash
 	}
 	if r.from == nil {
 		return fmt.Sprintf("%d  forgotten", r.Origin.Number)
 	}
-	text, _ := title(*r.from)
+	text, _ := picture.Title(*r.from)
 	return fmt.Sprintf("%d  %s", r.Origin.Number, text)
 }

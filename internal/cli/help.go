@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -35,13 +36,13 @@ func (c *helpCmd) run(cmd *cobra.Command, args []string) error {
 		c.commandHelp(found)
 		return nil
 	}
-	return c.emit(nil, func(l look) string { return c.overview(l) })
+	return c.emit(nil, func(l picture.Look) string { return c.overview(l) })
 }
 
 // overview lists the commands by shelves: a dozen, or all of them.
-func (c *helpCmd) overview(l look) string {
+func (c *helpCmd) overview(l picture.Look) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  the timeline of this workspace; outside one, the list of workspaces\n", l.bold("retake"))
+	fmt.Fprintf(&b, "%s  the timeline of this workspace; outside one, the list of workspaces\n", l.Bold("retake"))
 	for _, s := range c.shelves() {
 		commands := s.basic
 		if c.all {
@@ -50,14 +51,14 @@ func (c *helpCmd) overview(l look) string {
 		if len(commands) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\n%s\n", l.dim(s.title))
+		fmt.Fprintf(&b, "\n%s\n", l.Dim(s.title))
 		for _, cmd := range commands {
 			fmt.Fprintf(&b, "  %s  %s\n", screen.Pad(cmd.Use, 24), cmd.Short)
 		}
 	}
 	if c.all {
-		fmt.Fprintf(&b, "\n%s\n%s", l.dim("Flags of every command"), c.root.PersistentFlags().FlagUsages())
-		fmt.Fprintf(&b, "\n%s\n", l.dim("Exit codes"))
+		fmt.Fprintf(&b, "\n%s\n%s", l.Dim("Flags of every command"), c.root.PersistentFlags().FlagUsages())
+		fmt.Fprintf(&b, "\n%s\n", l.Dim("Exit codes"))
 		for _, e := range exitCodes {
 			fmt.Fprintf(&b, "  %3d  %s\n", e.Code, e.Means)
 		}
@@ -76,7 +77,7 @@ func (f *face) commandHelp(cmd *cobra.Command) {
 		return
 	}
 	l := f.out()
-	fmt.Fprintf(f.Out, "%s\n  %s\n", l.bold(useLine(cmd)), cmd.Short)
+	fmt.Fprintf(f.Out, "%s\n  %s\n", l.Bold(useLine(cmd)), cmd.Short)
 	if cmd.Long != "" {
 		fmt.Fprintf(f.Out, "\n  %s\n", strings.ReplaceAll(cmd.Long, "\n", "\n  "))
 	}
@@ -85,14 +86,14 @@ func (f *face) commandHelp(cmd *cobra.Command) {
 	}
 	for i, sub := range visible(cmd) {
 		if i == 0 {
-			fmt.Fprintf(f.Out, "\n%s\n", l.dim("Commands"))
+			fmt.Fprintf(f.Out, "\n%s\n", l.Dim("Commands"))
 		}
 		fmt.Fprintf(f.Out, "  %s  %s\n", screen.Pad(sub.Use, 24), sub.Short)
 	}
 	if flags := cmd.LocalNonPersistentFlags().FlagUsages(); flags != "" {
-		fmt.Fprintf(f.Out, "\n%s\n%s", l.dim("Flags"), flags)
+		fmt.Fprintf(f.Out, "\n%s\n%s", l.Dim("Flags"), flags)
 	}
-	fmt.Fprintf(f.Out, "\n%s\n%s", l.dim("Flags of every command"), cmd.Root().PersistentFlags().FlagUsages())
+	fmt.Fprintf(f.Out, "\n%s\n%s", l.Dim("Flags of every command"), cmd.Root().PersistentFlags().FlagUsages())
 }
 
 // visible are the commands below one that people may type.

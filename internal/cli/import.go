@@ -13,6 +13,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/archive"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -100,7 +101,7 @@ func (c *importCmd) reworded(err error, dangers []retake.Danger, args []string) 
 		}
 	}
 	l := c.talk()
-	e.Hint = "say so: retake import " + l.word(args[0]) + " " + l.word(args[1]) + " --accept " + strings.Join(accept, ",")
+	e.Hint = "say so: retake import " + l.Word(args[0]) + " " + l.Word(args[1]) + " --accept " + strings.Join(accept, ",")
 	return &e
 }
 
@@ -139,7 +140,7 @@ func (c *importCmd) protect(ctx context.Context, s retake.Service, report archiv
 	}
 	est, err := s.Estimate(ctx, req.Dir)
 	if err == nil {
-		req.Accept, err = (&initCmd{face: c.face, accept: req.Accept}).consent(ctx, est.Danger, []string{c.talk().word(req.Dir)})
+		req.Accept, err = (&initCmd{face: c.face, accept: req.Accept}).consent(ctx, est.Danger, []string{c.talk().Word(req.Dir)})
 	}
 	var res retake.SaveResult
 	began := c.Clock.Now()
@@ -153,7 +154,7 @@ func (c *importCmd) protect(ctx context.Context, s retake.Service, report archiv
 		e := *retake.AsError(err)
 		e.Safe = "The files are in " + req.Dir + " and whole; they are not protected."
 		if e.Hint == "" {
-			e.Hint = "protect them: retake init " + c.talk().word(req.Dir)
+			e.Hint = "protect them: retake init " + c.talk().Word(req.Dir)
 		}
 		return &e
 	}
@@ -165,11 +166,11 @@ func (c *importCmd) imported(res retake.SaveResult, report *archive.Report, took
 		res.Warnings = []retake.Warning{}
 	}
 	c.warn(res.Warnings)
-	err := c.emit(importAnswer{1, res, report}, func(l look) string { return renderCaptured(l, res.Checkpoint, took) })
+	err := c.emit(importAnswer{1, res, report}, func(l picture.Look) string { return renderCaptured(l, res.Checkpoint, took) })
 	if c.far() {
-		c.hint("its timeline", "retake log --workspace "+c.talk().word(res.Workspace.Name))
+		c.hint("its timeline", "retake log --workspace "+c.talk().Word(res.Workspace.Name))
 	} else {
-		c.hint("its timeline", "cd "+c.talk().word(res.Workspace.Root)+" && retake")
+		c.hint("its timeline", "cd "+c.talk().Word(res.Workspace.Root)+" && retake")
 	}
 	return err
 }
@@ -196,19 +197,19 @@ func (c *importCmd) send(ctx context.Context, in io.Reader, size int64, name str
 // namesShown is how many names of one sort a report lists.
 const namesShown = 5
 
-func renderUnpacked(l look, r archive.Report) string {
+func renderUnpacked(l picture.Look, r archive.Report) string {
 	var b strings.Builder
-	room := screen.Width(l.g.Yes)
+	room := screen.Width(l.Glyphs.Yes)
 	say := func(sign, word, text string) {
-		fmt.Fprintf(&b, "  %s%s %s%s\n", sign, strings.Repeat(" ", max(room-l.shownWidth(sign), 0)), screen.Pad(word, 13), text)
+		fmt.Fprintf(&b, "  %s%s %s%s\n", sign, strings.Repeat(" ", max(room-l.ShownWidth(sign), 0)), screen.Pad(word, 13), text)
 	}
 	some := func(n int64, one, many string) string {
 		if n == 0 {
 			return ""
 		}
-		return number(n, one, many)
+		return picture.Number(n, one, many)
 	}
-	say(l.green(l.g.Yes), "unpacked", l.facts(files(r.Files)+", "+screen.Bytes(r.Bytes), some(r.Dirs, "directory", "directories"),
+	say(l.Green(l.Glyphs.Yes), "unpacked", l.Facts(picture.Files(r.Files)+", "+screen.Bytes(r.Bytes), some(r.Dirs, "directory", "directories"),
 		some(r.Symlinks+r.Links, "link", "links"), some(r.FIFOs, "FIFO", "FIFOs")))
 	for _, part := range []struct {
 		names     []string
@@ -221,13 +222,13 @@ func renderUnpacked(l look, r archive.Report) string {
 		if len(part.names) == 0 {
 			continue
 		}
-		say(l.yellow("!"), "changed", number(int64(len(part.names)), part.one, part.many))
+		say(l.Yellow("!"), "changed", picture.Number(int64(len(part.names)), part.one, part.many))
 		for i, name := range part.names {
 			if i == namesShown {
-				say("", "", l.dim(fmt.Sprintf("%s more, all in --json", screen.Count(int64(len(part.names)-i)))))
+				say("", "", l.Dim(fmt.Sprintf("%s more, all in --json", screen.Count(int64(len(part.names)-i)))))
 				break
 			}
-			say("", "", l.dim(l.g.Cut(screen.Escape(name), max(l.width-17-room, 20))))
+			say("", "", l.Dim(l.Glyphs.Cut(screen.Escape(name), max(l.Width-17-room, 20))))
 		}
 	}
 	return b.String()

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -74,7 +75,7 @@ func (c *initCmd) run(cmd *cobra.Command, args []string) error {
 
 func (c *initCmd) capture(ctx context.Context, s retake.Service, req retake.InitRequest) error {
 	if c.ErrTTY && !c.json {
-		fmt.Fprintf(c.Err, "  %s\n", c.talk().dim("Your files stay as they are, and nothing leaves this machine."))
+		fmt.Fprintf(c.Err, "  %s\n", c.talk().Dim("Your files stay as they are, and nothing leaves this machine."))
 	}
 	p := c.progress("capture")
 	req.Progress = p.tell()
@@ -89,7 +90,7 @@ func (c *initCmd) capture(ctx context.Context, s retake.Service, req retake.Init
 		res.Warnings = []retake.Warning{}
 	}
 	c.warn(res.Warnings)
-	err = c.emit(saveAnswer{V: 1, SaveResult: res}, func(l look) string { return renderCaptured(l, res.Checkpoint, took) })
+	err = c.emit(saveAnswer{V: 1, SaveResult: res}, func(l picture.Look) string { return renderCaptured(l, res.Checkpoint, took) })
 	if err == nil {
 		err = c.offer(ctx)
 	}
@@ -97,12 +98,12 @@ func (c *initCmd) capture(ctx context.Context, s retake.Service, req retake.Init
 	return err
 }
 
-func renderCaptured(l look, c retake.Checkpoint, took time.Duration) string {
+func renderCaptured(l picture.Look, c retake.Checkpoint, took time.Duration) string {
 	var b strings.Builder
-	text, _ := title(c)
-	fmt.Fprintf(&b, "  %s %smoment %d, %s%s%s, %s in %s, %s\n", l.green(l.g.Yes), screen.Pad("captured", 13), c.Number, text, l.sep(),
-		grade(l, c.Coverage.Grade), files(c.Files), screen.Took(took), screen.Bytes(c.NewBytes))
-	b.WriteString(gapLines(l, c.Coverage.Gaps, strings.Repeat(" ", 16+screen.Width(l.g.Yes))))
-	fmt.Fprintf(&b, "\n%s %s\n", l.green(l.g.Point), l.bold("Protected."))
+	text, _ := picture.Title(c)
+	fmt.Fprintf(&b, "  %s %smoment %d, %s%s%s, %s in %s, %s\n", l.Green(l.Glyphs.Yes), screen.Pad("captured", 13), c.Number, text, l.Sep(),
+		picture.Grade(l, c.Coverage.Grade), picture.Files(c.Files), screen.Took(took), screen.Bytes(c.NewBytes))
+	b.WriteString(picture.GapLines(l, c.Coverage.Gaps, strings.Repeat(" ", 16+screen.Width(l.Glyphs.Yes))))
+	fmt.Fprintf(&b, "\n%s %s\n", l.Green(l.Glyphs.Point), l.Bold("Protected."))
 	return b.String()
 }

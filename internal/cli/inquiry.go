@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -46,9 +47,9 @@ func shellLine(words []string) string {
 	return strings.Join(out, " ")
 }
 
-// line is a recorded command as one word behind "--", or as its words when a shell
+// commandText is a recorded command as one word behind "--", or as its words when a shell
 // would take it apart in no other way.
-func (l look) line(command string) string {
+func commandText(l picture.Look, command string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:,@% '"
 	if strings.Trim(command, plain) == "" && strings.Count(command, "'")%2 == 0 {
 		return command
@@ -158,42 +159,42 @@ func (f *face) attest(ctx context.Context, s retake.Service, cp retake.Checkpoin
 }
 
 // attestedSign is the sign of a verdict, or of none.
-func attestedSign(l look, v retake.Verdict) (sign string, color func(string) string) {
+func attestedSign(l picture.Look, v retake.Verdict) (sign string, color func(string) string) {
 	if v == "" {
-		return l.dot(), l.dim
+		return lookedAt(l), l.Dim
 	}
-	return l.sign(v, false)
+	return l.Sign(v, false)
 }
 
-// dot stands for what is not known.
-func (l look) dot() string {
-	if l.ascii {
+// lookedAt stands for what is not known.
+func lookedAt(l picture.Look) string {
+	if l.ASCII {
 		return "."
 	}
 	return "·"
 }
 
 // renderAttested is one answer in a line, and what it left behind in another.
-func renderAttested(l look, v retake.Verification) string {
+func renderAttested(l picture.Look, v retake.Verification) string {
 	sign, color := attestedSign(l, v.Verdict)
 	text := ""
 	switch v.Verdict {
 	case retake.Passed:
-		text = l.dim(screen.Took(v.Took))
+		text = l.Dim(screen.Took(v.Took))
 	case retake.Failed:
-		text = l.facts(fmt.Sprintf("exit %d", v.Exit), screen.Took(v.Took))
+		text = l.Facts(fmt.Sprintf("exit %d", v.Exit), screen.Took(v.Took))
 	case retake.RanOnOther:
-		text = orWord(screen.Escape(v.Why), "the files changed while it ran")
+		text = picture.OrWord(screen.Escape(v.Why), "the files changed while it ran")
 	case retake.CouldNotRun, retake.Running:
 		text = "could not run" + because(whyNot(v))
 	}
 	line := color(sign+" "+screen.Escape(v.Name)) + "  " + text
 	if v.Where == retake.Elsewhere {
-		line += l.sep() + l.cyan("ran at another path") + l.dim(", so it makes no moment good")
+		line += l.Sep() + l.Cyan("ran at another path") + l.Dim(", so it makes no moment good")
 	}
 	line += "\n"
 	if n := len(v.Wrote); n > 0 {
-		line += "  " + l.dim("it left "+number(int64(n), "path", "paths")+": "+l.g.Cut(firstOf(v.Wrote), max(l.width-24, 20))) + "\n"
+		line += "  " + l.Dim("it left "+picture.Number(int64(n), "path", "paths")+": "+l.Glyphs.Cut(firstOf(v.Wrote), max(l.Width-24, 20))) + "\n"
 	}
 	return line
 }
@@ -216,7 +217,7 @@ func because(why string) string {
 // firstOf names the first paths, and counts the rest.
 func firstOf(paths []string) string {
 	var names []string
-	for _, p := range paths[:min(firstPaths, len(paths))] {
+	for _, p := range paths[:min(picture.FirstPaths, len(paths))] {
 		names = append(names, screen.Escape(p))
 	}
 	text := strings.Join(names, ", ")

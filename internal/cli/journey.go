@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 )
 
 // journey is what restore, undo, redo and adopt have in common: a plan, consent,
@@ -22,13 +23,13 @@ type journey struct {
 	digest   string
 	accept   []string
 	typed    spoken
-	goals    goals // of the moment gone to
+	goals    picture.Goals // of the moment gone to
 }
 
 // out is where plans and results are drawn.
-func (j *journey) out() look {
+func (j *journey) out() picture.Look {
 	l := j.face.out()
-	l.goals = j.goals
+	l.Goals = j.goals
 	return l
 }
 
@@ -73,12 +74,12 @@ func (j *journey) travel(ctx context.Context, s retake.Service, req retake.PlanR
 		return err
 	}
 	if t := plan.Target; t != nil && t.Return != nil && !j.json {
-		j.goals = goalsOf(ctx, s, retake.Workspace{ID: req.Workspace}, []retake.Checkpoint{*t})
+		j.goals = picture.GoalsOf(ctx, s, retake.Workspace{ID: req.Workspace}, []retake.Checkpoint{*t})
 	}
 	if j.planOnly {
 		return j.showPlan(&plan, true)
 	}
-	if idle(&plan) {
+	if picture.Idle(&plan) {
 		return j.showIdle(&plan)
 	}
 	accepted, err := j.consent(ctx, s, &plan)
@@ -94,10 +95,10 @@ func (j *journey) showPlan(p *retake.Plan, alone bool) error {
 		return j.writeJSON(planAnswer{1, whole(*p)})
 	}
 	if j.list {
-		return answered(writePlanList(j.Out, j.out(), p))
+		return answered(picture.WritePlanList(j.Out, j.out(), p))
 	}
-	err := j.emit(nil, func(look) string { return renderPlan(j.out(), p) })
-	if alone && !idle(p) {
+	err := j.emit(nil, func(picture.Look) string { return picture.RenderPlan(j.out(), p) })
+	if alone && !picture.Idle(p) {
 		flags := append([]string{"--digest " + p.Short()}, accepting(p, j.accept)...)
 		j.hint("apply it", j.typed.with(flags...), "every path", j.typed.with("--plan", "--list"))
 	}
@@ -106,16 +107,7 @@ func (j *journey) showPlan(p *retake.Plan, alone bool) error {
 
 // showIdle says that there is nothing to do, and what is kept all the same.
 func (j *journey) showIdle(p *retake.Plan) error {
-	return j.emit(planAnswer{1, whole(*p)}, func(l look) string {
-		out := idleText(p) + "\n"
-		if len(p.Keeps) == 0 {
-			return out
-		}
-		for _, s := range fileParts(p) {
-			out += "\n" + drawPart(l, s, columnsOf([]part{s}, []int{s.most}), l.width, s.most)
-		}
-		return out
-	})
+	return j.emit(planAnswer{1, whole(*p)}, func(l picture.Look) string { return picture.RenderIdle(l, p) })
 }
 
 // whole has no null where a list is promised.
@@ -140,7 +132,7 @@ func whole(p retake.Plan) retake.Plan {
 // consent is by digest, by --yes or by answers. An obstacle needs a word of its
 // own in each case.
 func (j *journey) consent(ctx context.Context, s retake.Service, p *retake.Plan) ([]string, error) {
-	open := len(unaccepted(p, j.accept)) > 0
+	open := len(picture.Unaccepted(p, j.accept)) > 0
 	switch {
 	case j.digest != "":
 		if open && meant(p, j.digest) {
@@ -175,7 +167,7 @@ func (j *journey) apply(ctx context.Context, s retake.Service, req retake.PlanRe
 		fmt.Fprintln(j.Err)
 	}
 	if bar != nil && j.alone() { // the daemon goes on without us
-		fmt.Fprintf(j.Err, "%s\n\n", j.talk().dim("ctrl-c stops between two files; then finish it or undo it, nothing is lost"))
+		fmt.Fprintf(j.Err, "%s\n\n", j.talk().Dim("ctrl-c stops between two files; then finish it or undo it, nothing is lost"))
 	}
 	digest := p.Digest
 	if j.digest != "" {
@@ -218,12 +210,12 @@ func (j *journey) arrived(p *retake.Plan, res retake.RestoreResult, took time.Du
 		res.Warnings = []retake.Warning{}
 	}
 	j.warn(res.Warnings)
-	err := j.emit(resultAnswer{1, res}, func(look) string { return renderResult(j.out(), p, res, took) })
+	err := j.emit(resultAnswer{1, res}, func(picture.Look) string { return picture.RenderResult(j.out(), p, res, took) })
 	if err != nil {
 		return err
 	}
 	if len(res.Failed) > 0 {
-		return told{partly(res)}
+		return told{picture.PartlyDone(res)}
 	}
 	switch p.Course {
 	case retake.CourseUndo:

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -38,38 +39,38 @@ func (f *face) keysList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(keysAnswer{1, given(all)}, func(l look) string { return renderKeys(l, all) })
+			return f.emit(keysAnswer{1, given(all)}, func(l picture.Look) string { return renderKeys(l, all) })
 		},
 	}
 }
 
-func renderKeys(l look, all []retake.Key) string {
+func renderKeys(l picture.Look, all []retake.Key) string {
 	var rows []tableRow
 	for i := range all {
 		k := &all[i]
-		r := tableRow{sign: l.green(l.g.Point), quiet: !k.Live(l.now)}
-		used, ends := "never", l.g.Dash
+		r := tableRow{sign: l.Green(l.Glyphs.Point), quiet: !k.Live(l.Now)}
+		used, ends := "never", l.Glyphs.Dash
 		if k.Used != nil {
-			used = l.ago(*k.Used)
+			used = l.Ago(*k.Used)
 		}
 		switch {
 		case k.Revoked != nil:
-			ends = "revoked " + l.clock(*k.Revoked)
+			ends = "revoked " + l.Clock(*k.Revoked)
 		case k.Expires != nil && r.quiet:
-			ends = "ended " + l.clock(*k.Expires)
+			ends = "ended " + l.Clock(*k.Expires)
 		case k.Expires != nil:
-			ends = l.soon(*k.Expires)
+			ends = soonText(l, *k.Expires)
 		}
 		if r.quiet {
-			r.sign = l.g.Ring
+			r.sign = l.Glyphs.Ring
 		}
-		r.cells = []string{l.id(string(k.ID)), screen.Escape(string(k.Kind)), screen.Escape(k.Name), l.g.More + screen.Escape(k.Tail), l.clock(k.Created), used, ends}
+		r.cells = []string{shortID(l, string(k.ID)), screen.Escape(string(k.Kind)), screen.Escape(k.Name), l.Glyphs.More + screen.Escape(k.Tail), l.Clock(k.Created), used, ends}
 		if len(k.Workspaces) > 0 {
 			r.notes = append(r.notes, "only for "+screen.Escape(strings.Join(k.Workspaces, ", ")))
 		}
 		rows = append(rows, r)
 	}
-	return l.table([]string{"id", "kind", "name", "key", "made", "used", "ends"}, 2, rows)
+	return drawTable(l, []string{"id", "kind", "name", "key", "made", "used", "ends"}, 2, rows)
 }
 
 func (f *face) keysMake() *cobra.Command {
@@ -99,8 +100,8 @@ func (f *face) keysMake() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = f.emit(keyAnswer{1, k}, func(l look) string { return renderNewKey(l, k) })
-			f.hint("end it", "retake keys revoke "+f.talk().id(string(k.Key.ID)))
+			err = f.emit(keyAnswer{1, k}, func(l picture.Look) string { return renderNewKey(l, k) })
+			f.hint("end it", "retake keys revoke "+shortID(f.talk(), string(k.Key.ID)))
 			return err
 		},
 	}
@@ -134,21 +135,21 @@ func (f *face) keyWanted(cmd *cobra.Command, kind, name string, expires time.Dur
 	return req, nil
 }
 
-func renderNewKey(l look, k retake.NewKey) string {
-	what := "A key of kind " + l.bold(screen.Escape(string(k.Key.Kind)))
+func renderNewKey(l picture.Look, k retake.NewKey) string {
+	what := "A key of kind " + l.Bold(screen.Escape(string(k.Key.Kind)))
 	if k.Key.Name != "" {
-		what += ", " + l.g.Quote(screen.Escape(k.Key.Name))
+		what += ", " + l.Glyphs.Quote(screen.Escape(k.Key.Name))
 	}
 	ends := "until it is revoked"
 	if k.Key.Expires != nil {
-		ends = "it ends " + l.soon(*k.Key.Expires)
+		ends = "it ends " + soonText(l, *k.Key.Expires)
 	}
 	only := ""
 	if n := len(k.Key.Workspaces); n > 0 {
-		only = "for " + number(int64(n), "workspace", "workspaces") + " only"
+		only = "for " + picture.Number(int64(n), "workspace", "workspaces") + " only"
 	}
-	return fmt.Sprintf("%s %s. It is shown this once:\n\n    %s\n\n  %s\n", l.green(l.g.Yes), what, screen.Escape(k.Secret),
-		l.dim(l.facts(kindWords[k.Key.Kind], only, ends)))
+	return fmt.Sprintf("%s %s. It is shown this once:\n\n    %s\n\n  %s\n", l.Green(l.Glyphs.Yes), what, screen.Escape(k.Secret),
+		l.Dim(l.Facts(kindWords[k.Key.Kind], only, ends)))
 }
 
 func (f *face) keysRevoke() *cobra.Command {
@@ -169,15 +170,15 @@ func (f *face) keysRevoke() *cobra.Command {
 				return err
 			}
 			said := fmt.Sprintf("%s key that ends with %s", k.Kind, k.Tail)
-			question := "The " + said + ", called " + f.talk().g.Quote(oneLine(k.Name)) + ".\nWhoever uses it is out at once. Revoke it?"
+			question := "The " + said + ", called " + f.talk().Glyphs.Quote(oneLine(k.Name)) + ".\nWhoever uses it is out at once. Revoke it?"
 			if err := f.sure(ctx, "whoever uses a key is out at once when it is revoked", question, "retake keys revoke "+args[0]); err != nil {
 				return err
 			}
 			if k, err = s.RevokeKey(ctx, k.ID); err != nil {
 				return err
 			}
-			return f.emit(revokedAnswer{1, k}, func(l look) string {
-				return fmt.Sprintf("%s The %s lets nobody in any more.\n", l.green(l.g.Yes), screen.Escape(said))
+			return f.emit(revokedAnswer{1, k}, func(l picture.Look) string {
+				return fmt.Sprintf("%s The %s lets nobody in any more.\n", l.Green(l.Glyphs.Yes), screen.Escape(said))
 			})
 		},
 	}

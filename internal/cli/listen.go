@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 	"github.com/retake-dev/retake/internal/webhook"
 )
@@ -93,7 +94,7 @@ func (c *listening) run(ctx context.Context) error {
 		case !retake.IsKind(err, retake.Away) && !retake.IsKind(err, retake.Busy):
 			return err
 		case !c.lost && !c.json:
-			fmt.Fprintf(c.Err, "%s %s\n", c.talk().yellow("!"), "The server does not answer. What happens meanwhile follows when it does.")
+			fmt.Fprintf(c.Err, "%s %s\n", c.talk().Yellow("!"), "The server does not answer. What happens meanwhile follows when it does.")
 		}
 		c.lost = true
 	}
@@ -104,8 +105,8 @@ func (c *listening) begin(secret string) error {
 	if c.json {
 		return c.writeJSON(listenAnswer{V: 1, Secret: secret, After: &c.after})
 	}
-	return c.emit(nil, func(l look) string {
-		text := fmt.Sprintf("%s Listening at %s\n", l.green(l.g.Point), l.bold(screen.Escape(c.address())))
+	return c.emit(nil, func(l picture.Look) string {
+		text := fmt.Sprintf("%s Listening at %s\n", l.Green(l.Glyphs.Point), l.Bold(screen.Escape(c.address())))
 		if c.forward != "" {
 			text += fmt.Sprintf("  Each event goes to %s\n  signed with this secret, which is another one next time:\n\n    %s\n", screen.Escape(c.forward), secret)
 		}
@@ -150,7 +151,7 @@ func newestEvent(ctx context.Context, s retake.Notifier) (int64, error) {
 // hear shows one event, and forwards it under each name by which it is wanted.
 func (c *listening) hear(ctx context.Context, s retake.Service, e retake.Event) error {
 	if c.lost && !c.json {
-		fmt.Fprintf(c.Err, "%s %s\n", c.talk().green(c.talk().g.Yes), "The server answers again.")
+		fmt.Fprintf(c.Err, "%s %s\n", c.talk().Green(c.talk().Glyphs.Yes), "The server answers again.")
 	}
 	c.lost, c.after = false, e.Seq
 	for _, name := range (&retake.Webhook{Types: c.types}).Wants(e.Type) {
@@ -170,7 +171,7 @@ func (c *listening) hear(ctx context.Context, s retake.Service, e retake.Event) 
 			continue
 		}
 		about := c.about(ctx, s, e)
-		if err := c.emit(nil, func(l look) string { return renderHeard(l, told, about, out) }); err != nil {
+		if err := c.emit(nil, func(l picture.Look) string { return renderHeard(l, told, about, out) }); err != nil {
 			return err
 		}
 	}
@@ -213,43 +214,43 @@ func (c *listening) post(ctx context.Context, e retake.Event, name retake.EventT
 }
 
 // renderHeard is one event in one line: when, what, about what, and what the receiver said.
-func renderHeard(l look, e retake.Event, about heard, out *forwardAnswer) string {
-	line := e.Time.In(l.now.Location()).Format(time.TimeOnly) + "  " + screen.Pad(screen.Escape(string(e.Type)), 19) + "  "
+func renderHeard(l picture.Look, e retake.Event, about heard, out *forwardAnswer) string {
+	line := e.Time.In(l.Now.Location()).Format(time.TimeOnly) + "  " + screen.Pad(screen.Escape(string(e.Type)), 19) + "  "
 	sign, answer := "", ""
 	if out != nil {
 		sign, answer = forwarded(l, out)
 	}
-	room := l.width - screen.Width(line) - l.shownWidth(sign+answer) - 3
-	text := l.g.Cut(eventText(l, about), max(room, 8))
+	room := l.Width - screen.Width(line) - l.ShownWidth(sign+answer) - 3
+	text := l.Glyphs.Cut(eventText(l, about), max(room, 8))
 	if out == nil {
-		return l.dim(line[:8]) + line[8:] + text + "\n"
+		return l.Dim(line[:8]) + line[8:] + text + "\n"
 	}
-	return l.dim(line[:8]) + line[8:] + text + strings.Repeat(" ", max(room-screen.Width(text), 0)+2) + sign + " " + answer + "\n"
+	return l.Dim(line[:8]) + line[8:] + text + strings.Repeat(" ", max(room-screen.Width(text), 0)+2) + sign + " " + answer + "\n"
 }
 
-func forwarded(l look, out *forwardAnswer) (sign, text string) {
+func forwarded(l picture.Look, out *forwardAnswer) (sign, text string) {
 	switch {
 	case out.Why == "":
-		return l.green(l.g.Yes), fmt.Sprintf("%d %s", out.Status, screen.Took(out.Took))
+		return l.Green(l.Glyphs.Yes), fmt.Sprintf("%d %s", out.Status, screen.Took(out.Took))
 	case out.Status != 0:
-		return l.red(l.g.No), fmt.Sprint(out.Status)
+		return l.Red(l.Glyphs.No), fmt.Sprint(out.Status)
 	}
-	return l.red(l.g.No), "no answer"
+	return l.Red(l.Glyphs.No), "no answer"
 }
 
 // eventText is what an event is about, in a few words.
-func eventText(l look, d heard) string {
+func eventText(l picture.Look, d heard) string {
 	moment := ""
 	if d.Number > 0 {
-		moment = numeral(d.Number)
+		moment = picture.Numeral(d.Number)
 	}
 	said := ""
 	if d.Intent != "" {
-		said = l.g.Quote(l.words(d.Intent))
+		said = l.Glyphs.Quote(l.Words(d.Intent))
 	}
 	count := ""
 	if d.Count > 0 {
 		count = screen.Count(d.Count)
 	}
-	return strings.Join(strings.Fields(strings.Join([]string{screen.Escape(d.name), moment, said, l.words(d.Name), l.words(d.Answer), count, l.words(d.Why)}, " ")), " ")
+	return strings.Join(strings.Fields(strings.Join([]string{screen.Escape(d.name), moment, said, l.Words(d.Name), l.Words(d.Answer), count, l.Words(d.Why)}, " ")), " ")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -84,11 +85,11 @@ func (c *logCmd) show(ctx context.Context, s retake.Service, ws retake.Workspace
 	}
 	now := func() *retake.Status { return nil }
 	if !c.json && !c.chosen() && c.since == "" {
-		now = statusSoon(ctx, s, ws.ID)
+		now = picture.StatusSoon(ctx, s, ws.ID)
 	}
-	v := picture{tree: !c.chosen()}
-	forks := forksOnce(ctx, s, ws)
-	if !c.json && v.tree {
+	v := picture.View{Tree: !c.chosen()}
+	forks := picture.ForksOnce(ctx, s, ws)
+	if !c.json && v.Tree {
 		go forks() // while the timeline is read
 		defer forks()
 	}
@@ -98,98 +99,28 @@ func (c *logCmd) show(ctx context.Context, s retake.Service, ws retake.Workspace
 		return err
 	}
 	if v.Timeline = t; !c.json {
-		v.look(ctx, s, ws, forks)
-		v.stand(now())
+		v.Complete(ctx, s, ws, forks)
+		v.Stand(now())
 	}
-	err = c.emit(logAnswer{1, t}, func(l look) string { return renderTimeline(l, v) + c.rest(l, t, limit) })
+	err = c.emit(logAnswer{1, t}, func(l picture.Look) string { return picture.RenderTimeline(l, v) + c.rest(l, t, limit) })
 	if err == nil && len(t.Checkpoints) > 0 {
-		c.hintLine(v.hints())
+		c.hintLine(v.Hints())
 	}
 	return orWaiting(err, ws)
 }
 
-// soon is how long a timeline waits to hear what changed since the newest moment.
-const soon = 100 * time.Millisecond
-
-// statusSoon asks how things stand while the timeline is read. No answer in time is no
-// answer, and never an error.
-func statusSoon(ctx context.Context, s retake.Service, ws retake.WorkspaceID) func() *retake.Status {
-	ctx, stop := context.WithTimeout(ctx, soon)
-	got := make(chan *retake.Status, 1)
-	go func() {
-		defer stop()
-		st, err := s.Status(ctx, ws)
-		if err != nil || ctx.Err() != nil {
-			got <- nil
-			return
-		}
-		got <- &st
-	}()
-	return func() *retake.Status { return <-got }
-}
-
-// stand says where the files stand. What was asked while a save went on, or before
-// another moment came, is not known.
-func (v *picture) stand(st *retake.Status) {
-	if len(v.Checkpoints) > 0 {
-		v.newest = v.Checkpoints[0].Number
-	}
-	if st == nil || st.Latest == nil {
-		return
-	}
-	v.level = st.Protection
-	if !st.Saving && st.Latest.Number == v.newest {
-		v.now = &st.Now
-	}
-}
-
 // rest tells how much of the timeline is not shown.
-func (c *logCmd) rest(l look, t retake.Timeline, limit int) string {
+func (c *logCmd) rest(l picture.Look, t retake.Timeline, limit int) string {
 	shown := len(t.Checkpoints)
 	switch more := t.Total - int64(shown); {
 	case c.since != "":
 		return ""
 	case c.chosen() && limit > 0 && shown == limit:
-		return l.dim(fmt.Sprintf("%s there may be more, older: --limit %d", l.g.Dots, 2*limit)) + "\n"
+		return l.Dim(fmt.Sprintf("%s there may be more, older: --limit %d", l.Glyphs.Dots, 2*limit)) + "\n"
 	case !c.chosen() && more > 0:
-		return l.dim(fmt.Sprintf("%s %s more, older: retake log --limit %d", l.g.Dots, screen.Count(more), t.Total)) + "\n"
+		return l.Dim(fmt.Sprintf("%s %s more, older: retake log --limit %d", l.Glyphs.Dots, screen.Count(more), t.Total)) + "\n"
 	}
 	return ""
-}
-
-// hints lead to the moment that asks to be looked at, and to one worth going back to.
-func (v picture) hints() []string {
-	newest := v.Checkpoints[0]
-	at, back := newest, retake.Checkpoint{}
-	for _, c := range v.Checkpoints {
-		if f := v.Findings[c.ID]; f.Gist != nil && len(f.Gist.Flags) > 0 || failing(f.Answers) {
-			at = c
-			break
-		}
-	}
-	if len(v.Checkpoints) > 1 {
-		back = v.Checkpoints[1]
-	}
-	if v.Good != nil && v.Good.ID != newest.ID {
-		back = *v.Good
-	}
-	pairs := []string{"look", fmt.Sprintf("retake show %d", at.Number)}
-	if back.Number != 0 {
-		pairs = append(pairs, "go back", fmt.Sprintf("retake restore %d", back.Number))
-	}
-	if v.verified() {
-		return append(pairs, "good ones", "retake log --good")
-	}
-	return append(pairs, "since then", "retake diff")
-}
-
-func failing(answers []retake.Answer) bool {
-	for _, a := range answers {
-		if a.Verdict == retake.Failed && !a.Claim {
-			return true
-		}
-	}
-	return false
 }
 
 // hintLine is hint in one line: closer together, then fewer, when it is too long.
@@ -200,8 +131,8 @@ func (f *face) hintLine(pairs []string) {
 	l := f.talk()
 	for ; len(pairs) > 2; pairs = pairs[:len(pairs)-2] {
 		for _, gap := range []string{"     ", "   "} {
-			line := strings.ReplaceAll(l.pairs(pairs), "     ", gap)
-			if l.shownWidth(line) <= l.width {
+			line := strings.ReplaceAll(l.Pairs(pairs), "     ", gap)
+			if l.ShownWidth(line) <= l.Width {
 				fmt.Fprintf(f.Err, "\n%s\n", line)
 				return
 			}

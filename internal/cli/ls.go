@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -43,7 +44,7 @@ func (f *face) lsCommand() *cobra.Command {
 			if entries == nil {
 				entries = []retake.Entry{}
 			}
-			return f.emit(lsAnswer{1, dir, entries}, func(l look) string { return renderEntries(l, entries, long) })
+			return f.emit(lsAnswer{1, dir, entries}, func(l picture.Look) string { return renderEntries(l, entries, long) })
 		},
 	}
 	cmd.Flags().StringVar(&ref, "at", "", "as it was at `REF`; then only DIR is named")
@@ -51,7 +52,7 @@ func (f *face) lsCommand() *cobra.Command {
 	return cmd
 }
 
-func renderEntries(l look, entries []retake.Entry, long bool) string {
+func renderEntries(l picture.Look, entries []retake.Entry, long bool) string {
 	var b strings.Builder
 	owner, size := 0, 0
 	for _, e := range entries {
@@ -64,8 +65,8 @@ func renderEntries(l look, entries []retake.Entry, long bool) string {
 			fmt.Fprintln(&b, name)
 			continue
 		}
-		when := l.clock(time.Unix(0, e.ModTime))
-		fmt.Fprintf(&b, "%s  %s  %s  %s  %s\n", modeText(e), screen.Pad(ownerOf(e), owner), screen.PadLeft(sizeOf(l, e), size), l.dim(screen.Pad(when, 11)), name)
+		when := l.Clock(time.Unix(0, e.ModTime))
+		fmt.Fprintf(&b, "%s  %s  %s  %s  %s\n", modeText(e), screen.Pad(ownerOf(e), owner), screen.PadLeft(sizeOf(l, e), size), l.Dim(screen.Pad(when, 11)), name)
 	}
 	return b.String()
 }
@@ -88,14 +89,14 @@ func sign(k retake.Kind) string {
 
 func ownerOf(e retake.Entry) string { return fmt.Sprintf("%d:%d", e.UID, e.GID) }
 
-func sizeOf(l look, e retake.Entry) string {
+func sizeOf(l picture.Look, e retake.Entry) string {
 	switch e.Kind {
 	case retake.KindFile, retake.KindSymlink:
 		return screen.Bytes(e.Size)
 	case retake.KindDir:
-		return files(e.Sum.Files)
+		return picture.Files(e.Sum.Files)
 	default:
-		return l.g.Dash
+		return l.Glyphs.Dash
 	}
 }
 

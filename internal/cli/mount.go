@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -30,9 +31,9 @@ func (f *face) mount(cmd *cobra.Command, typed string) error {
 	dir := f.below(typed)
 	var shown error
 	err = f.Mount(cmd.Context(), dir, ws, s, func() {
-		shown = f.emit(mountAnswer{1, dir}, func(l look) string {
-			return l.green(l.g.Yes) + " The moments of " + l.bold(screen.Escape(ws.Name)) + " are in " + l.path(dir) + ", to read only.\n" +
-				"  " + l.pairs([]string{"end it", "ctrl-c, or fusermount3 -u " + l.word(dir)}) + "\n"
+		shown = f.emit(mountAnswer{1, dir}, func(l picture.Look) string {
+			return l.Green(l.Glyphs.Yes) + " The moments of " + l.Bold(screen.Escape(ws.Name)) + " are in " + l.Path(dir) + ", to read only.\n" +
+				"  " + l.Pairs([]string{"end it", "ctrl-c, or fusermount3 -u " + l.Word(dir)}) + "\n"
 		})
 	})
 	if err != nil {

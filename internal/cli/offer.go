@@ -46,7 +46,7 @@ func found(n int) string {
 
 func (c *initCmd) pick(ctx context.Context, changes []agents.Change) error {
 	for {
-		text, err := c.reply(ctx, "Install? [Y/n "+c.talk().g.Dash+" a number "+c.talk().g.Dash+" s shows the exact lines] ")
+		text, err := c.reply(ctx, "Install? [Y/n "+c.talk().Glyphs.Dash+" a number "+c.talk().Glyphs.Dash+" s shows the exact lines] ")
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (c *initCmd) put(changes []agents.Change) error {
 		if err := ch.Apply(); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.Err, "  %s %s  %s\n", l.green(l.g.Yes), strings.TrimSpace(ch.Agent), effectText(ch))
+		fmt.Fprintf(c.Err, "  %s %s  %s\n", l.Green(l.Glyphs.Yes), strings.TrimSpace(ch.Agent), effectText(ch))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -44,52 +45,52 @@ const (
 	leastFlex = 8 // what is left of the column that gives way
 )
 
-// table sets things below each other. The column flex holds plain text and gives way where
+// drawTable sets things below each other. The column flex holds plain text and gives way where
 // there is no room; columns that are empty throughout are not drawn.
-func (l look) table(head []string, flex int, rows []tableRow) string {
+func drawTable(l picture.Look, head []string, flex int, rows []tableRow) string {
 	widths, used := make([]int, len(head)), make([]bool, len(head))
 	lead := 0
 	if slices.ContainsFunc(rows, func(r tableRow) bool { return r.sign != "" }) {
-		lead = screen.Width(l.g.Yes) + tableGap
+		lead = screen.Width(l.Glyphs.Yes) + tableGap
 	}
 	total := lead
 	for i, h := range head {
 		widths[i] = screen.Width(h)
 		for _, r := range rows {
-			widths[i] = max(widths[i], l.shownWidth(r.cells[i]))
+			widths[i] = max(widths[i], l.ShownWidth(r.cells[i]))
 			used[i] = used[i] || r.cells[i] != ""
 		}
 		if used[i] {
 			total += widths[i] + tableGap
 		}
 	}
-	widths[flex] = max(widths[flex]-max(total-tableGap-l.width, 0), min(widths[flex], leastFlex))
+	widths[flex] = max(widths[flex]-max(total-tableGap-l.Width, 0), min(widths[flex], leastFlex))
 	draw := func(sign string, cells []string) string {
-		line := sign + strings.Repeat(" ", max(lead-l.shownWidth(sign), 0))
+		line := sign + strings.Repeat(" ", max(lead-l.ShownWidth(sign), 0))
 		for i, c := range cells {
 			if !used[i] {
 				continue
 			}
 			switch {
 			case i == flex && strings.Contains(c, "/"): // both ends of an address say something
-				c = l.pathCut(c, widths[i], true)
+				c = l.PathCut(c, widths[i], true)
 			case i == flex:
-				c = l.g.Cut(c, widths[i])
+				c = l.Glyphs.Cut(c, widths[i])
 			}
-			line += c + strings.Repeat(" ", max(widths[i]-l.shownWidth(c), 0)+tableGap)
+			line += c + strings.Repeat(" ", max(widths[i]-l.ShownWidth(c), 0)+tableGap)
 		}
 		return strings.TrimRight(line, " ")
 	}
 	var b strings.Builder
-	fmt.Fprintln(&b, l.dim(draw("", head)))
+	fmt.Fprintln(&b, l.Dim(draw("", head)))
 	for _, r := range rows {
 		line := draw(r.sign, r.cells)
 		if r.quiet {
-			line = l.dim(line)
+			line = l.Dim(line)
 		}
 		fmt.Fprintln(&b, line)
 		for _, n := range r.notes {
-			fmt.Fprintln(&b, strings.Repeat(" ", lead)+l.dim(l.g.Cut(n, l.width-lead)))
+			fmt.Fprintln(&b, strings.Repeat(" ", lead)+l.Dim(l.Glyphs.Cut(n, l.Width-lead)))
 		}
 	}
 	return b.String()
@@ -101,29 +102,29 @@ const wideIDs = 112
 // idEnd is how much of an id is enough to tell it from others.
 const idEnd = 8
 
-// id shows an id, or how it ends: its beginning is a time, and alike in many.
-func (l look) id(id string) string {
+// shortID shows an id, or how it ends: its beginning is a time, and alike in many.
+func shortID(l picture.Look, id string) string {
 	id = screen.Escape(id)
-	if l.width >= wideIDs || len(id) <= idEnd {
+	if l.Width >= wideIDs || len(id) <= idEnd {
 		return id
 	}
 	return id[len(id)-idEnd:]
 }
 
-// subject is an id whose kind matters too: where there is no room its middle goes.
-func (l look) subject(id string) string {
+// subjectText is an id whose kind matters too: where there is no room its middle goes.
+func subjectText(l picture.Look, id string) string {
 	prefix, rest, ok := strings.Cut(id, "_")
-	if end := l.id(id); ok && len(rest) > len(end) {
-		return screen.Escape(prefix) + "_" + l.g.More + end
+	if end := shortID(l, id); ok && len(rest) > len(end) {
+		return screen.Escape(prefix) + "_" + l.Glyphs.More + end
 	}
 	return screen.Escape(id)
 }
 
-// soon is how long something is ahead.
-func (l look) soon(t time.Time) string {
+// soonText is how long something is ahead.
+func soonText(l picture.Look, t time.Time) string {
 	const day = 24 * time.Hour
-	switch d := t.Sub(l.now).Round(time.Minute); {
-	case t.Before(l.now):
+	switch d := t.Sub(l.Now).Round(time.Minute); {
+	case t.Before(l.Now):
 		return "now"
 	case d < 2*time.Minute:
 		return "in a minute"
@@ -157,7 +158,7 @@ func pick[T any](all []T, id func(T) string, what, typed, list string) (T, error
 	case 1:
 		return found[0], nil
 	}
-	return none, usage("more of it, or the whole id: "+list, "The ids of %s end with %s.", number(int64(len(found)), what, what+"s"), typed)
+	return none, usage("more of it, or the whole id: "+list, "The ids of %s end with %s.", picture.Number(int64(len(found)), what, what+"s"), typed)
 }
 
 // oneLine is foreign text in a question of several lines.

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 )
 
 const pausedKey = ".paused"
@@ -45,11 +46,11 @@ func (f *face) setPaused(cmd *cobra.Command, since string) error {
 	if err != nil {
 		return err
 	}
-	return f.emit(pauseAnswer{1, since != ""}, func(l look) string {
+	return f.emit(pauseAnswer{1, since != ""}, func(l picture.Look) string {
 		if since == "" {
-			return l.green(l.g.Point) + " Agents' work becomes moments again.\n"
+			return l.Green(l.Glyphs.Point) + " Agents' work becomes moments again.\n"
 		}
-		return l.g.Diamond + " Paused. Agents' work becomes no moments here; saves by hand and restores do.\n"
+		return l.Glyphs.Diamond + " Paused. Agents' work becomes no moments here; saves by hand and restores do.\n"
 	})
 }
 
@@ -66,5 +67,5 @@ func (f *face) pausedSince(ws retake.WorkspaceID) string {
 	if err != nil {
 		return ""
 	}
-	return f.out().clock(t)
+	return f.out().Clock(t)
 }

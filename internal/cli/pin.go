@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -26,8 +27,8 @@ func (f *face) pinCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(pinAnswer{1, p}, func(l look) string {
-				return fmt.Sprintf("%s %s is %s. It is kept until it is unpinned.\n", l.green(l.g.Yes), l.bold(fmt.Sprint(p.Number)), l.bold(screen.Escape(p.Name)))
+			return f.emit(pinAnswer{1, p}, func(l picture.Look) string {
+				return fmt.Sprintf("%s %s is %s. It is kept until it is unpinned.\n", l.Green(l.Glyphs.Yes), l.Bold(fmt.Sprint(p.Number)), l.Bold(screen.Escape(p.Name)))
 			})
 		},
 	}

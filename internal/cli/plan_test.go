@@ -20,58 +20,6 @@ var ascii = func() string {
 	return b.String()
 }()
 
-func entry(size int64) *retake.Entry { return &retake.Entry{Kind: retake.KindFile, Size: size} }
-
-func steps(what retake.Difference, paths ...string) []retake.Step {
-	var out []retake.Step
-	for _, p := range paths {
-		s := retake.Step{Path: p, What: what}
-		if what != retake.Added {
-			s.Now = entry(1200)
-		}
-		if what != retake.Deleted {
-			s.Then = entry(3400)
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
-// story is a plan of 1,181 paths: deletions in a large directory and small ones, a
-// database, three obstacles, two effects.
-func story() *retake.Plan {
-	var packages []string
-	for _, name := range []string{"ioredis", "connect-redis", "redis-parser", "lodash.defaults", "denque", "cluster-key-slot", "standard-as-callback", "redis-errors", "lodash.isarguments"} {
-		packages = append(packages, many(124, "node_modules/"+name+"/f%03d.js")...)
-	}
-	packages = append(packages, "node_modules/.package-lock.json", "node_modules/.yarn-integrity")
-	deletes := append(packages, many(8, "src/redis/r%d.ts")...)
-	deletes = append(deletes, many(3, "test/redis/t%d.ts")...)
-	deletes = append(deletes, "config/redis.json", "docker-compose.yml", ".nvmrc")
-	bring := append(many(28, "public/avatars/%02d.png"), "docs/faq.md", "docs/img/login.png")
-	change := append(many(8, "src/part%d.ts"), "src/app.ts", "src/auth.ts", "src/session.ts",
-		".env", "package.json", "package-lock.json", "data/dev.db", "config/session.json", "docs/login.md", ".github/workflows/ci.yml", "web/login.html")
-	target := shopfront().Checkpoints[0]
-	p := &retake.Plan{
-		Digest: "3f9ac21e77", Course: retake.CourseRestore, Target: &target,
-		Deletes: steps(retake.Deleted, deletes...), Writes: append(steps(retake.Added, bring...), steps(retake.Edited, change...)...),
-		Keeps: []retake.Keep{
-			{Path: ".git/", Why: retake.KeepGit, Detail: "HEAD c81f02e, was 4d90ab1"},
-			{Path: "logs/", Why: retake.KeepVolatile}, {Path: ".cache/", Why: retake.KeepVolatile},
-		},
-		Obstacles: []retake.Obstacle{
-			{Class: retake.ObstacleMassDelete, Text: "1,132 deletions, the limit is 1,000"},
-			{Class: retake.ObstacleDatabase, Text: "data/dev.db is open in node, pid 48213", Paths: []string{"data/dev.db"}},
-			{Class: retake.ObstacleChanged, Text: "web/login.html: your edit of 10:51 is in no moment yet", Paths: []string{"web/login.html"}},
-		},
-		Effects: []retake.Effect{
-			{ID: "e1", Time: at(10, 36), Text: "git push origin auth-sessions, 3 commits"}, {ID: "e2", Time: at(10, 44), Text: "mail to qa@shopfront.test"},
-		},
-		Safety: retake.Safety{Number: 18},
-	}
-	return p
-}
-
 func TestPlan80(t *testing.T) {
 	t.Parallel()
 	same(t, cli.RenderPlan(cli.NewLook(80, now, false, false), story()),

@@ -3,9 +3,9 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -13,10 +13,10 @@ import (
 // classes that were consented to.
 func (j *journey) agree(ctx context.Context, s retake.Service, p *retake.Plan) ([]string, error) {
 	accepted := j.accept
-	open := unaccepted(p, accepted)
+	open := picture.Unaccepted(p, accepted)
 	l := j.talk()
 	for i, o := range open {
-		question := l.yellow(fmt.Sprintf("%d of %d  %s:", i+1, len(open), screen.Escape(o.Class))) + " " + screen.Escape(deed(p, o)) + "?"
+		question := l.Yellow(fmt.Sprintf("%d of %d  %s:", i+1, len(open), screen.Escape(o.Class))) + " " + screen.Escape(picture.Deed(p, o)) + "?"
 		if err := j.askPlan(ctx, s, p, question, i == 0); err != nil {
 			return nil, err
 		}
@@ -25,16 +25,7 @@ func (j *journey) agree(ctx context.Context, s retake.Service, p *retake.Plan) (
 	if len(open) > 0 {
 		fmt.Fprintln(j.Err)
 	}
-	return accepted, j.askPlan(ctx, s, p, lastQuestion(p), len(open) == 0)
-}
-
-// lastQuestion has the numbers once more.
-func lastQuestion(p *retake.Plan) string {
-	q := wordsOf(p.Course).now + " " + screen.Escape(goal(p)) + " now"
-	if n := numbersOf(p); len(n) > 0 {
-		q += ": " + strings.Join(n, ", ")
-	}
-	return q + "?"
+	return accepted, j.askPlan(ctx, s, p, picture.LastQuestion(p), len(open) == 0)
 }
 
 // askPlan puts one question about a plan until it is answered; d and l show more
@@ -43,20 +34,20 @@ func (j *journey) askPlan(ctx context.Context, s retake.Service, p *retake.Plan,
 	l := j.talk()
 	keys := "[y/N]"
 	if first {
-		keys = "[" + l.facts("y/N", "d diff", "l list") + "]"
-		if l.shownWidth(question)+3+screen.Width(keys) >= l.width {
-			keys = "[" + l.facts("y/N", "d", "l") + "]"
+		keys = "[" + l.Facts("y/N", "d diff", "l list") + "]"
+		if l.ShownWidth(question)+3+screen.Width(keys) >= l.Width {
+			keys = "[" + l.Facts("y/N", "d", "l") + "]"
 		}
 	}
 	for {
-		answer, err := j.reply(ctx, question+"  "+l.dim(keys)+" ")
+		answer, err := j.reply(ctx, question+"  "+l.Dim(keys)+" ")
 		switch {
 		case err != nil:
 			return err
 		case answer == "l":
-			err = writePlanList(j.Out, j.out(), p)
+			err = picture.WritePlanList(j.Out, j.out(), p)
 		case answer == "d":
-			_, err = fmt.Fprint(j.Out, drawPlanDiff(ctx, j.out(), s, p))
+			_, err = fmt.Fprint(j.Out, picture.DrawPlanDiff(ctx, j.out(), s, p))
 		case agreed(answer):
 			return nil
 		default:

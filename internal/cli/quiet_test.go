@@ -5,22 +5,22 @@ import (
 	"testing"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/cli"
+	"github.com/retake-dev/retake/internal/picture"
 )
 
-func quietMoments(n int) (cli.View, *stage) {
+func quietMoments(n int) (picture.View, *stage) {
 	parents := make([]int64, n)
 	for i := range parents {
 		parents[i] = int64(n - i - 1)
 	}
 	v, s := small(parents...)
-	for i := range s.v.Checkpoints {
-		c := &s.v.Checkpoints[i]
+	for i := range s.V.Checkpoints {
+		c := &s.V.Checkpoints[i]
 		c.Trigger, c.Intent = retake.TriggerCall, ""
 	}
-	last := &s.v.Checkpoints[n-1]
+	last := &s.V.Checkpoints[n-1]
 	last.Trigger, last.Files = retake.TriggerInit, 7
-	v.Timeline = s.v.Timeline
+	v.Timeline = s.V.Timeline
 	return v, s
 }
 
@@ -42,10 +42,10 @@ func TestQuietMomentsAreOneRow(t *testing.T) {
 func TestWhatIsNotQuiet(t *testing.T) {
 	t.Parallel()
 	tell := func(f func(*retake.Finding)) func(*stage) {
-		return func(s *stage) { (&told{s, "cp_4"}).change(f) }
+		return func(s *stage) { s.Of("cp_4").Change(f) }
 	}
 	change := func(f func(*retake.Checkpoint)) func(*stage) {
-		return func(s *stage) { f(&s.v.Checkpoints[len(s.v.Checkpoints)-4]) }
+		return func(s *stage) { f(&s.V.Checkpoints[len(s.V.Checkpoints)-4]) }
 	}
 	for name, loud := range map[string]func(*stage){
 		"an intent": change(func(c *retake.Checkpoint) { c.Intent = "x" }),
@@ -61,21 +61,21 @@ func TestWhatIsNotQuiet(t *testing.T) {
 		}),
 		"one that runs": tell(func(f *retake.Finding) { f.Answers = []retake.Answer{{Name: "test", Verdict: retake.Running}} }),
 		"a mismatch":    tell(func(f *retake.Finding) { f.Gist = &retake.Gist{Flags: []retake.Flag{{Kind: "mismatch", Why: "x"}}} }),
-		"a pin":         func(s *stage) { s.v.Pins = []retake.Pin{{Name: "v1", Checkpoint: "cp_4"}} },
+		"a pin":         func(s *stage) { s.V.Pins = []retake.Pin{{Name: "v1", Checkpoint: "cp_4"}} },
 		"a fork": func(s *stage) {
-			s.v.Forks = []cli.ForkLine{fork("f", 1, at(9, 9), "codex", retake.Passed, 1, "a")}
-			s.v.Forks[0].State.Origin.Checkpoint = "cp_4"
+			s.V.Forks = []picture.ForkLine{fork("f", 1, at(9, 9), "codex", retake.Passed, 1, "a")}
+			s.V.Forks[0].WorkspaceState.Origin.Checkpoint = "cp_4"
 		},
-		"where one left": func(s *stage) { s.v.Checkpoints[0].Parent = "cp_4" },
+		"where one left": func(s *stage) { s.V.Checkpoints[0].Parent = "cp_4" },
 	} {
 		_, s := quietMoments(8)
 		loud(s)
 		found := false
-		for _, line := range lines(*s.v) {
+		for _, line := range lines(*s.V) {
 			found = found || strings.Contains(line, "  4  09:04")
 		}
 		if !found {
-			t.Errorf("%s is folded:\n%s", name, strings.Join(lines(*s.v), "\n"))
+			t.Errorf("%s is folded:\n%s", name, strings.Join(lines(*s.V), "\n"))
 		}
 	}
 }
@@ -85,19 +85,19 @@ func TestWhatIsNotQuiet(t *testing.T) {
 func TestQuietMoves(t *testing.T) {
 	t.Parallel()
 	_, s := quietMoments(5)
-	for i := range s.v.Checkpoints[1:4] {
-		c := &s.v.Checkpoints[i+1]
+	for i := range s.V.Checkpoints[1:4] {
+		c := &s.V.Checkpoints[i+1]
 		c.Changed.Edited = 1
-		s.v.Findings[c.ID] = retake.Finding{Gist: &retake.Gist{Moving: true, Lead: "app.log", Counts: retake.StoryCounts{Edited: 1}, Points: []retake.Point{{Text: "logs/app.log"}}}}
+		s.V.Findings[c.ID] = retake.Finding{Gist: &retake.Gist{Moving: true, Lead: "app.log", Counts: retake.StoryCounts{Edited: 1}, Points: []retake.Point{{Text: "logs/app.log"}}}}
 	}
-	if got := lines(*s.v)[1]; got != `┊  2–4  09:02  3 quiet moments, until 09:04                        1  app.log` {
+	if got := lines(*s.V)[1]; got != `┊  2–4  09:02  3 quiet moments, until 09:04                        1  app.log` {
 		t.Errorf("got %q", got)
 	}
 	_, s = quietMoments(5)
 	turn := &retake.Turn{Agent: "codex", Session: "s", ID: "t"}
-	s.v.Checkpoints[1].Turn = turn
-	s.v.Checkpoints[2].Trigger, s.v.Checkpoints[2].Intent, s.v.Checkpoints[2].Turn = retake.TriggerPrompt, "before “x”", turn
-	if got := lines(*s.v)[1]; !strings.Contains(got, "3 quiet moments") {
+	s.V.Checkpoints[1].Turn = turn
+	s.V.Checkpoints[2].Trigger, s.V.Checkpoints[2].Intent, s.V.Checkpoints[2].Turn = retake.TriggerPrompt, "before “x”", turn
+	if got := lines(*s.V)[1]; !strings.Contains(got, "3 quiet moments") {
 		t.Errorf("got %q", got)
 	}
 }

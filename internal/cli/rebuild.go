@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 )
 
 type rebuildAnswer struct {
@@ -25,10 +26,10 @@ func (f *face) rebuildCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(rebuildAnswer{1, r}, func(l look) string {
-				return fmt.Sprintf("%s The catalog was made again from the store: %s, %s, %s, %s.\n", l.green(l.g.Yes),
-					number(r.Workspaces, "workspace", "workspaces"), moments(r.Checkpoints),
-					number(r.Pins, "pin", "pins"), number(r.Tombstones, "tombstone", "tombstones"))
+			return f.emit(rebuildAnswer{1, r}, func(l picture.Look) string {
+				return fmt.Sprintf("%s The catalog was made again from the store: %s, %s, %s, %s.\n", l.Green(l.Glyphs.Yes),
+					picture.Number(r.Workspaces, "workspace", "workspaces"), picture.Moments(r.Checkpoints),
+					picture.Number(r.Pins, "pin", "pins"), picture.Number(r.Tombstones, "tombstone", "tombstones"))
 			})
 		},
 	}

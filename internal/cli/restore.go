@@ -78,7 +78,7 @@ func (j *journey) speak(cmd *cobra.Command, refs, paths []string) error {
 	l := j.talk()
 	j.typed.words = append(j.typed.words, "retake", cmd.Name())
 	for _, r := range refs {
-		j.typed.words = append(j.typed.words, l.word(r))
+		j.typed.words = append(j.typed.words, l.Word(r))
 	}
 	for _, name := range []string{"finish", "undo", "git"} {
 		if fl := cmd.Flags().Lookup(name); fl != nil && fl.Changed {
@@ -86,10 +86,10 @@ func (j *journey) speak(cmd *cobra.Command, refs, paths []string) error {
 		}
 	}
 	if fl := cmd.Flags().Lookup("if"); fl != nil && fl.Changed {
-		j.typed.words = append(j.typed.words, "--if", l.word(fl.Value.String()))
+		j.typed.words = append(j.typed.words, "--if", l.Word(fl.Value.String()))
 	}
 	for _, p := range paths {
-		j.typed.paths = append(j.typed.paths, l.word(p))
+		j.typed.paths = append(j.typed.paths, l.Word(p))
 	}
 	return nil
 }

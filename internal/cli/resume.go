@@ -3,12 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/screen"
+	"github.com/retake-dev/retake/internal/picture"
 )
 
 type resumeAnswer struct {
@@ -33,7 +32,7 @@ func (f *face) resumeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(resumeAnswer{1, r}, func(l look) string { return renderResume(l, r) })
+			return f.emit(resumeAnswer{1, r}, func(l picture.Look) string { return picture.RenderResume(l, r) })
 		},
 	}
 	cmd.Flags().BoolVar(&only, "plan", false, "only say how; write nothing")
@@ -50,65 +49,5 @@ func (f *face) afterwards(ctx context.Context, s retake.Service, ws retake.Works
 	if err != nil || len(r.Command) == 0 && r.Next == nil {
 		return
 	}
-	fmt.Fprint(f.Out, "\n"+renderResume(f.out(), r))
-}
-
-func renderResume(l look, r retake.Resumption) string {
-	var b strings.Builder
-	where := fmt.Sprintf("at %d", r.Checkpoint.Number)
-	if !r.Exact {
-		where = "with all that was said"
-	}
-	switch {
-	case len(r.Command) > 0:
-		fmt.Fprintf(&b, "Continue %s's conversation %s\n", screen.Escape(r.Agent), where)
-		fmt.Fprintf(&b, "  %s\n", l.bold(commandLine(l, r)))
-		if !r.Exact && r.Why != "" {
-			fmt.Fprintf(&b, "  %s\n", l.dim(screen.Escape(r.Why)))
-		}
-	default:
-		fmt.Fprintf(&b, "The conversation of %s cannot be continued from here: %s\n", screen.Escape(r.Agent), screen.Escape(r.Why))
-	}
-	if r.Next != nil {
-		n := 0
-		for i, t := range r.Tasks {
-			if t == *r.Next {
-				n = i + 1
-			}
-		}
-		fmt.Fprintf(&b, "  next task %d of %d: %s\n", n, len(r.Tasks), screen.Escape(r.Next.Title))
-	}
-	for _, line := range wrap(toldText(r), max(l.width-2, 40)) {
-		fmt.Fprintf(&b, "  %s\n", l.dim(line))
-	}
-	return b.String()
-}
-
-// toldText is what the agent hears, in short; JSON has its words.
-func toldText(r retake.Resumption) string {
-	parts := []string{fmt.Sprintf("it stands at %d", r.Checkpoint.Number), "what came after is not part of it"}
-	var ids []string
-	for _, e := range r.Effects {
-		ids = append(ids, screen.Escape(e.ID))
-	}
-	switch len(ids) {
-	case 0:
-	case 1:
-		parts = append(parts, ids[0]+" stays done and must not be repeated")
-	default:
-		parts = append(parts, strings.Join(ids, ", ")+" stay done and must not be repeated")
-	}
-	if len(r.Tasks) > 0 {
-		parts = append(parts, "its tasks")
-	}
-	return "the agent is told: " + strings.Join(parts, "; ")
-}
-
-// commandLine is what a person types.
-func commandLine(l look, r retake.Resumption) string {
-	words := []string{}
-	for _, w := range r.Command {
-		words = append(words, l.word(w))
-	}
-	return "cd " + l.word(r.Dir) + " && " + strings.Join(words, " ")
+	fmt.Fprint(f.Out, "\n"+picture.RenderResume(f.out(), r))
 }

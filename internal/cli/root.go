@@ -58,13 +58,13 @@ func (f *face) shelves() []shelf {
 	type list = []*cobra.Command
 	return []shelf{
 		{"Record", list{f.initCommand(), f.saveCommand()}, list{f.verifyCommand(), f.runCommand()}},
-		{"Look", list{f.logCommand(), f.showCommand(), f.diffCommand(), f.catCommand(), f.statusCommand()}, list{f.lsCommand(), f.atCommand(), f.mountCommand()}},
+		{"Look", list{f.logCommand(), f.showCommand(), f.diffCommand(), f.catCommand(), f.statusCommand(), f.tuiCommand(), f.consoleCommand()}, list{f.lsCommand(), f.atCommand(), f.mountCommand()}},
 		{"Find", list{f.findCommand(), f.bisectCommand()}, list{f.blameCommand(), f.whyCommand()}},
 		{"Go back", list{f.restoreCommand(), f.undoCommand()}, list{f.redoCommand(), f.resumeCommand()}},
 		{"Agents", list{f.agentsCommand()}, list{f.tasksCommand(), f.effectsCommand(), f.pauseCommand(), f.unpauseCommand(), f.hookCommand(), f.mcpCommand()}},
 		{"Keep", list{f.pinCommand(), f.forgetCommand(), f.spaceCommand()}, list{f.unpinCommand(), f.backupCommand(), f.exportCommand(), f.importCommand()}},
 		{"Forks", nil, list{f.forkCommand(), f.forksCommand(), f.adoptCommand()}},
-		{"Workspaces", nil, list{f.workspacesCommand(), f.estimateCommand(), f.deinitCommand(), f.configCommand()}},
+		{"Workspaces", list{f.demoCommand()}, list{f.workspacesCommand(), f.estimateCommand(), f.deinitCommand(), f.configCommand()}},
 		{"Care", nil, list{f.doctorCommand(), f.scrubCommand(), f.rebuildCommand(), f.daemonCommand(), f.versionCommand()}},
 		{"Server", nil, list{f.serveCommand(), f.adminCommand(), f.keysCommand(), f.webhooksCommand(), f.scheduleCommand(), f.auditCommand(), f.deletionsCommand(), f.usageCommand()}},
 	}

@@ -94,7 +94,7 @@ func (f *face) ran(was retake.Checkpoint, is retake.SaveResult) {
 	if is.Recorded {
 		text = fmt.Sprintf("after it %d", is.Checkpoint.Number)
 	}
-	fmt.Fprintf(f.Err, "\n%s\n", l.facts(fmt.Sprintf("before it %d", was.Number), text, changedFacts(l, changedBy(is))))
+	fmt.Fprintf(f.Err, "\n%s\n", l.Facts(fmt.Sprintf("before it %d", was.Number), text, changedFacts(l, changedBy(is))))
 	if is.Recorded {
 		f.hint("what it did", fmt.Sprintf("retake show %d", is.Checkpoint.Number), "take it back", "retake undo")
 	}

@@ -30,6 +30,7 @@ type person struct {
 	solo   bool                                // the last service was asked for in this process
 
 	program func(cli.Command) (int, error) // what running a program does
+	screen  func(cli.Screen) error         // what filling the terminal does
 	ran     []cli.Command
 }
 
@@ -82,6 +83,7 @@ func (p *person) run(ctx context.Context, answers string, args ...string) said {
 			p.ran = append(p.ran, c)
 			return p.program(c)
 		},
+		Screen: func(_ context.Context, x cli.Screen) error { return p.screen(x) },
 		Scratch: func() (string, func() error, error) {
 			dir, err := os.MkdirTemp(p.data, "scratch")
 			return dir, func() error { return os.RemoveAll(dir) }, err

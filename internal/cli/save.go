@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -99,10 +100,10 @@ func (f *face) saved(res retake.SaveResult) error {
 		res.Warnings = []retake.Warning{}
 	}
 	f.warn(res.Warnings)
-	return f.emit(saveAnswer{V: 1, SaveResult: res}, func(l look) string { return renderSaved(l, res) })
+	return f.emit(saveAnswer{V: 1, SaveResult: res}, func(l picture.Look) string { return renderSaved(l, res) })
 }
 
-func renderSaved(l look, res retake.SaveResult) string {
+func renderSaved(l picture.Look, res retake.SaveResult) string {
 	if !res.Recorded {
 		return fmt.Sprintf("nothing changed since %d\n", res.Checkpoint.Number)
 	}
@@ -119,11 +120,11 @@ func renderSaved(l look, res retake.SaveResult) string {
 }
 
 // renderSealed is one checkpoint in two lines: words, then facts.
-func renderSealed(l look, c retake.Checkpoint) string {
-	text, _ := title(c)
+func renderSealed(l picture.Look, c retake.Checkpoint) string {
+	text, _ := picture.Title(c)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s  %s  %s\n", l.green(l.g.Yes), l.bold(fmt.Sprint(c.Number)), l.clock(c.Time), l.g.Cut(text, max(l.width-20, 20)))
-	fmt.Fprintf(&b, "  %s\n", l.facts(changedFacts(l, c.Changed), grade(l, c.Coverage.Grade)+", "+files(c.Files), screen.Bytes(c.NewBytes)+" new"))
-	b.WriteString(gapLines(l, c.Coverage.Gaps, "  "))
+	fmt.Fprintf(&b, "%s %s  %s  %s\n", l.Green(l.Glyphs.Yes), l.Bold(fmt.Sprint(c.Number)), l.Clock(c.Time), l.Glyphs.Cut(text, max(l.Width-20, 20)))
+	fmt.Fprintf(&b, "  %s\n", l.Facts(changedFacts(l, c.Changed), picture.Grade(l, c.Coverage.Grade)+", "+picture.Files(c.Files), screen.Bytes(c.NewBytes)+" new"))
+	b.WriteString(picture.GapLines(l, c.Coverage.Gaps, "  "))
 	return b.String()
 }

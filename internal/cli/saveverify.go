@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 )
 
 // verified runs the commands of a save. The moment is kept whatever they answer, so
@@ -40,8 +41,8 @@ func (c *saveCmd) verifyAll(ctx context.Context, s retake.Service, a *saveAnswer
 		if err != nil {
 			return &retake.Error{
 				Kind: retake.Canceled, What: "stopped",
-				Safe: fmt.Sprintf("Moment %d is kept; %s without an answer.", cp.Number, number(int64(len(c.verify)-i), "command is", "commands are")),
-				Hint: fmt.Sprintf("again: retake verify %d -- %s", cp.Number, c.talk().line(line)),
+				Safe: fmt.Sprintf("Moment %d is kept; %s without an answer.", cp.Number, picture.Number(int64(len(c.verify)-i), "command is", "commands are")),
+				Hint: fmt.Sprintf("again: retake verify %d -- %s", cp.Number, commandText(c.talk(), line)),
 			}
 		}
 		v, err := c.attest(ctx, s, cp, said)

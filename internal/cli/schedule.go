@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -41,7 +42,7 @@ func (f *face) scheduleList() *cobra.Command {
 				return err
 			}
 			names := workspaceNames(cmd.Context(), s)
-			return f.emit(schedulesAnswer{1, given(all)}, func(l look) string { return renderSchedules(l, all, names) })
+			return f.emit(schedulesAnswer{1, given(all)}, func(l picture.Look) string { return renderSchedules(l, all, names) })
 		},
 	}
 }
@@ -66,29 +67,29 @@ func nameOf(names map[retake.WorkspaceID]string, ws retake.WorkspaceID) string {
 	return screen.Escape(string(ws))
 }
 
-func renderSchedules(l look, all []retake.Schedule, names map[retake.WorkspaceID]string) string {
+func renderSchedules(l picture.Look, all []retake.Schedule, names map[retake.WorkspaceID]string) string {
 	if len(all) == 0 {
-		return "Nothing is done on a cadence.\n\n  " + l.pairs([]string{"a moment every hour", `retake schedule add "0 * * * *" save`}) + "\n"
+		return "Nothing is done on a cadence.\n\n  " + l.Pairs([]string{"a moment every hour", `retake schedule add "0 * * * *" save`}) + "\n"
 	}
 	var rows []tableRow
 	for i := range all {
 		c := &all[i]
-		r := tableRow{sign: l.green(l.g.Point)}
+		r := tableRow{sign: l.Green(l.Glyphs.Point)}
 		last := "not yet"
 		if c.Last != nil {
-			last = l.clock(c.Last.At) + ", " + l.words(c.Last.What)
+			last = l.Clock(c.Last.At) + ", " + l.Words(c.Last.What)
 			if c.Last.Err != "" {
-				r.sign, last = l.red(l.g.No), l.clock(c.Last.At)+", it failed"
-				r.notes = append(r.notes, l.words(c.Last.Err))
+				r.sign, last = l.Red(l.Glyphs.No), l.Clock(c.Last.At)+", it failed"
+				r.notes = append(r.notes, l.Words(c.Last.Err))
 			}
 		}
 		if c.Missed > 0 {
-			r.notes = append(r.notes, number(c.Missed, "run was", "runs were")+" missed: nobody was there")
+			r.notes = append(r.notes, picture.Number(c.Missed, "run was", "runs were")+" missed: nobody was there")
 		}
-		r.cells = []string{l.id(c.ID), screen.Escape(string(c.Work)), screen.Escape(c.Cron), nameOf(names, c.Workspace), l.soon(c.Next), last}
+		r.cells = []string{shortID(l, c.ID), screen.Escape(string(c.Work)), screen.Escape(c.Cron), nameOf(names, c.Workspace), soonText(l, c.Next), last}
 		rows = append(rows, r)
 	}
-	return l.table([]string{"id", "does", "when, in UTC", "workspace", "next", "last"}, 5, rows)
+	return drawTable(l, []string{"id", "does", "when, in UTC", "workspace", "next", "last"}, 5, rows)
 }
 
 func (f *face) scheduleAdd() *cobra.Command {
@@ -124,7 +125,7 @@ func (f *face) scheduleAdd() *cobra.Command {
 				return err
 			}
 			names := workspaceNames(ctx, s)
-			return f.emit(scheduleAnswer{1, c}, func(l look) string { return renderScheduled(l, c, names) })
+			return f.emit(scheduleAnswer{1, c}, func(l picture.Look) string { return renderScheduled(l, c, names) })
 		},
 	}
 	cmd.Flags().DurationVar(&jitter, "jitter", 0, "each run begins up to `DURATION` later")
@@ -136,17 +137,17 @@ var workWords = map[retake.ScheduleWork]string{
 	retake.WorkSave: "A moment of %s is taken", retake.WorkRetain: "What is too old goes", retake.WorkDrill: "A share of the stored bytes is read back",
 }
 
-func renderScheduled(l look, c retake.Schedule, names map[retake.WorkspaceID]string) string {
+func renderScheduled(l picture.Look, c retake.Schedule, names map[retake.WorkspaceID]string) string {
 	what := workWords[c.Work]
 	if c.Work == retake.WorkSave {
-		what = fmt.Sprintf(what, l.bold(nameOf(names, c.Workspace)))
+		what = fmt.Sprintf(what, l.Bold(nameOf(names, c.Workspace)))
 	}
 	later := ""
 	if c.Jitter > 0 {
 		later = ", up to " + plainSpan(c.Jitter) + " later"
 	}
-	return fmt.Sprintf("%s %s by %s in UTC%s.\n  %s\n", l.green(l.g.Yes), what, l.bold(screen.Escape(c.Cron)), later,
-		l.dim(l.facts("next "+l.soon(c.Next), l.subject(c.ID))))
+	return fmt.Sprintf("%s %s by %s in UTC%s.\n  %s\n", l.Green(l.Glyphs.Yes), what, l.Bold(screen.Escape(c.Cron)), later,
+		l.Dim(l.Facts("next "+soonText(l, c.Next), subjectText(l, c.ID))))
 }
 
 // plainSpan is a length of time as somebody wrote it: 2 min, not 2 min 0 s.
@@ -183,8 +184,8 @@ func (f *face) scheduleRemove() *cobra.Command {
 			if err := s.DropSchedule(ctx, c.ID); err != nil {
 				return err
 			}
-			return f.emit(scheduleAnswer{1, c}, func(l look) string {
-				return fmt.Sprintf("%s %s by %s is ended. What it did stays.\n", l.green(l.g.Yes), screen.Escape(string(c.Work)), screen.Escape(c.Cron))
+			return f.emit(scheduleAnswer{1, c}, func(l picture.Look) string {
+				return fmt.Sprintf("%s %s by %s is ended. What it did stays.\n", l.Green(l.Glyphs.Yes), screen.Escape(string(c.Work)), screen.Escape(c.Cron))
 			})
 		},
 	}

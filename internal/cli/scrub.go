@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -52,7 +53,7 @@ func (c *scrubCmd) run(cmd *cobra.Command, _ []string) error {
 	if r.Failed == nil {
 		r.Failed = []string{}
 	}
-	if err := c.emit(scrubAnswer{1, r}, func(l look) string { return renderScrub(l, r) }); err != nil {
+	if err := c.emit(scrubAnswer{1, r}, func(l picture.Look) string { return renderScrub(l, r) }); err != nil {
 		return err
 	}
 	return scrubbed(r)
@@ -64,7 +65,7 @@ func scrubbed(r retake.ScrubReport) error {
 		return nil
 	}
 	return told{&retake.Error{
-		Kind: retake.Damaged, What: number(int64(len(r.Failed)), "object", "objects") + " of the store cannot be read back",
+		Kind: retake.Damaged, What: picture.Number(int64(len(r.Failed)), "object", "objects") + " of the store cannot be read back",
 		Safe: "Nothing was changed. What is listed above is damaged, the rest is whole.",
 	}}
 }
@@ -76,15 +77,15 @@ func orNone(n int) string {
 	return screen.Count(int64(n))
 }
 
-func renderScrub(l look, r retake.ScrubReport) string {
-	sign := l.green(l.g.Yes)
+func renderScrub(l picture.Look, r retake.ScrubReport) string {
+	sign := l.Green(l.Glyphs.Yes)
 	if len(r.Failed) > 0 {
-		sign = l.red(l.g.No)
+		sign = l.Red(l.Glyphs.No)
 	}
-	out := fmt.Sprintf("%s %s, %s, %s read, %s failed\n", sign, moments(r.Checkpoints), number(r.Objects, "object", "objects"),
+	out := fmt.Sprintf("%s %s, %s, %s read, %s failed\n", sign, picture.Moments(r.Checkpoints), picture.Number(r.Objects, "object", "objects"),
 		screen.Bytes(r.Bytes), orNone(len(r.Failed)))
 	for _, f := range r.Failed {
-		out += "  " + l.red(screen.Escape(f)) + "\n"
+		out += "  " + l.Red(screen.Escape(f)) + "\n"
 	}
 	return out
 }

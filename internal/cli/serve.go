@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -86,7 +87,7 @@ func (f *face) serveCommand() *cobra.Command {
 					scheme = "https"
 				}
 				a := servingAnswer{1, scheme + "://" + address, begun}
-				_ = f.emit(a, func(l look) string { return renderServing(l, a) }) // nobody may be reading
+				_ = f.emit(a, func(l picture.Look) string { return renderServing(l, a) }) // nobody may be reading
 			})
 		},
 	}
@@ -102,9 +103,9 @@ func (f *face) serveCommand() *cobra.Command {
 	return cmd
 }
 
-func renderServing(l look, a servingAnswer) string {
+func renderServing(l picture.Look, a servingAnswer) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s Retake answers at %s\n", l.green(l.g.Yes), l.bold(a.Address))
+	fmt.Fprintf(&b, "%s Retake answers at %s\n", l.Green(l.Glyphs.Yes), l.Bold(a.Address))
 	if a.Begun != nil {
 		b.WriteString(renderBeginning(l, *a.Begun))
 		fmt.Fprintf(&b, "\n  %s\n    curl -sX POST %s/v1/snapshots -H \"Authorization: Bearer %s\" -H 'Content-Type: application/json' -d '{\"label\":\"first light\"}'\n",
@@ -129,12 +130,12 @@ var kindWords = map[retake.KeyKind]string{
 	retake.KeyMaintainer: "looks after the bytes",
 }
 
-func renderBeginning(l look, b ServerBeginning) string {
+func renderBeginning(l picture.Look, b ServerBeginning) string {
 	var t strings.Builder
-	fmt.Fprintf(&t, "%s namespace %s, with a workspace %s\n", l.green(l.g.Yes), l.bold(screen.Escape(string(b.Namespace.ID))), screen.Escape(string(b.Namespace.Default)))
+	fmt.Fprintf(&t, "%s namespace %s, with a workspace %s\n", l.Green(l.Glyphs.Yes), l.Bold(screen.Escape(string(b.Namespace.ID))), screen.Escape(string(b.Namespace.Default)))
 	t.WriteString("\n  Its keys are shown this once:\n")
 	for _, k := range b.Keys {
-		fmt.Fprintf(&t, "    %s%s  %s\n", screen.Pad(string(k.Key.Kind), 12), k.Secret, l.dim(kindWords[k.Key.Kind]))
+		fmt.Fprintf(&t, "    %s%s  %s\n", screen.Pad(string(k.Key.Kind), 12), k.Secret, l.Dim(kindWords[k.Key.Kind]))
 	}
 	if b.Webhook != nil {
 		fmt.Fprintf(&t, "\n  A webhook to %s, whose messages are signed with\n    %s\n", screen.Escape(b.Webhook.Webhook.URL), b.Webhook.Secret)

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -67,18 +68,18 @@ func (c *spaceCmd) thin(ctx context.Context, s retake.Service) error {
 	if err != nil {
 		return err
 	}
-	return c.emit(thinAnswer{1, r.Sweep, r.Forgotten, r.Over}, func(l look) string { return renderThin(l, r) })
+	return c.emit(thinAnswer{1, r.Sweep, r.Forgotten, r.Over}, func(l picture.Look) string { return renderThin(l, r) })
 }
 
-func renderThin(l look, r retake.ThinReport) string {
+func renderThin(l picture.Look, r retake.ThinReport) string {
 	w := r.Sweep
-	out := fmt.Sprintf("%s Gave back %s in %s; the store takes %s, and took at most %s more meanwhile.\n", l.green(l.g.Yes),
+	out := fmt.Sprintf("%s Gave back %s in %s; the store takes %s, and took at most %s more meanwhile.\n", l.Green(l.Glyphs.Yes),
 		screen.Bytes(max(w.Before-w.After, 0)), screen.Took(w.Took), screen.Bytes(w.After), screen.Bytes(w.Peak))
 	if r.Forgotten > 0 {
-		out += fmt.Sprintf("  Dropped %s.\n", moments(r.Forgotten))
+		out += fmt.Sprintf("  Dropped %s.\n", picture.Moments(r.Forgotten))
 	}
 	if r.Over > 0 {
-		out += fmt.Sprintf("%s It is still %s over its budget: what is kept on purpose takes more.\n", l.yellow("!"), screen.Bytes(r.Over))
+		out += fmt.Sprintf("%s It is still %s over its budget: what is kept on purpose takes more.\n", l.Yellow("!"), screen.Bytes(r.Over))
 	}
 	return out
 }
@@ -92,7 +93,7 @@ func (c *spaceCmd) showPlan(ctx context.Context, s retake.Service) error {
 	if err != nil {
 		return err
 	}
-	err = c.emit(spacePlanAnswer{1, p}, func(l look) string { return renderSpacePlan(l, p, all) })
+	err = c.emit(spacePlanAnswer{1, p}, func(l picture.Look) string { return renderSpacePlan(l, p, all) })
 	if len(p.Drops) > 0 {
 		c.hint("keep one", "retake pin NUMBER NAME", "do it now", "retake space --free")
 	}
@@ -113,10 +114,10 @@ func (c *spaceCmd) show(ctx context.Context, s retake.Service) error {
 		}
 		a.Store, a.Plan = p.Store, &p
 	}
-	err = c.emit(a, func(l look) string { return renderSpace(l, a) })
+	err = c.emit(a, func(l picture.Look) string { return renderSpace(l, a) })
 	for _, w := range all {
 		if w.Gone && w.Ended == nil {
-			c.hint("now", "retake space --free", screen.Escape(w.Name)+" lost its directory", "retake deinit "+c.talk().word(w.Name))
+			c.hint("now", "retake space --free", screen.Escape(w.Name)+" lost its directory", "retake deinit "+c.talk().Word(w.Name))
 			return err
 		}
 	}

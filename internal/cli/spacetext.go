@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -18,7 +19,7 @@ const (
 	planRows      = 40 // of drops; --json has all
 )
 
-func renderSpace(l look, a spaceAnswer) string {
+func renderSpace(l picture.Look, a spaceAnswer) string {
 	if len(a.Workspaces) == 0 {
 		return firstRun(l)
 	}
@@ -36,40 +37,40 @@ func renderSpace(l look, a spaceAnswer) string {
 }
 
 // renderBudget is what the store takes of what it may.
-func renderBudget(l look, p *retake.SpacePlan) string {
+func renderBudget(l picture.Look, p *retake.SpacePlan) string {
 	disk := "disk " + screen.Bytes(p.Store.Free) + " free"
 	if p.Budget <= 0 {
 		text := screen.Bytes(p.Store.Bytes)
-		return l.ends(l.bold(text), disk, len(text), len(disk)) + "\n"
+		return l.Ends(l.Bold(text), disk, len(text), len(disk)) + "\n"
 	}
 	share := float64(p.Store.Bytes) / float64(p.Budget)
 	full := min(int(share*budgetColumns), budgetColumns)
-	color := l.green
+	color := l.Green
 	if p.Need != retake.NeedNone {
-		color = l.yellow
+		color = l.Yellow
 	}
 	text := screen.Pad(screen.Bytes(p.Store.Bytes)+" of "+screen.Bytes(p.Budget), 19)
 	percent := fmt.Sprintf("%3d %%", int(share*100))
-	left := l.bold(text) + "  " + color(strings.Repeat(l.g.Fill, full)) + l.dim(strings.Repeat(l.rest(), budgetColumns-full)) + percent
-	return l.ends(left, disk, screen.Width(text)+2+budgetColumns+len(percent), len(disk)) + "\n"
+	left := l.Bold(text) + "  " + color(strings.Repeat(l.Glyphs.Fill, full)) + l.Dim(strings.Repeat(l.Rest(), budgetColumns-full)) + percent
+	return l.Ends(left, disk, screen.Width(text)+2+budgetColumns+len(percent), len(disk)) + "\n"
 }
 
 // renderRooms is one line for each workspace.
-func renderRooms(l look, a spaceAnswer) string {
+func renderRooms(l picture.Look, a spaceAnswer) string {
 	name := len("workspace")
 	for _, w := range a.Workspaces {
 		name = max(name, screen.Width(screen.Escape(w.Name)))
 	}
 	name = min(name, spaceName)
 	var b strings.Builder
-	fmt.Fprintln(&b, l.dim(screen.Pad("workspace", name)+"  moments   its size   "+screen.Pad("last 30 days", sparkColumns)+"   kept for"))
+	fmt.Fprintln(&b, l.Dim(screen.Pad("workspace", name)+"  moments   its size   "+screen.Pad("last 30 days", sparkColumns)+"   kept for"))
 	for _, w := range a.Workspaces {
-		size := l.g.Dash
+		size := l.Glyphs.Dash
 		if w.Latest != nil {
 			size = screen.Bytes(w.Latest.Bytes)
 		}
 		days, kept := roomOf(a.Plan, w)
-		line := screen.Pad(l.g.Cut(screen.Escape(w.Name), name), name) + "  " + screen.PadLeft(screen.Count(w.Count), 7) + "  " + screen.PadLeft(size, 9) +
+		line := screen.Pad(l.Glyphs.Cut(screen.Escape(w.Name), name), name) + "  " + screen.PadLeft(screen.Count(w.Count), 7) + "  " + screen.PadLeft(size, 9) +
 			"   " + screen.Pad(spark(l, days), sparkColumns) + "   " + kept
 		fmt.Fprintln(&b, strings.TrimRight(line, " "))
 	}
@@ -105,17 +106,17 @@ func roomOf(p *retake.SpacePlan, w retake.WorkspaceState) (days []int64, kept st
 func longWords(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d%day != 0 {
-		return number(int64(d/time.Hour), "hour", "hours")
+		return picture.Number(int64(d/time.Hour), "hour", "hours")
 	}
-	return number(int64(d/day), "day", "days")
+	return picture.Number(int64(d/day), "day", "days")
 }
 
 var sparks = []rune("▁▂▃▄▅▆▇")
 
 // spark draws counts as small columns, two days in each.
-func spark(l look, days []int64) string {
+func spark(l picture.Look, days []int64) string {
 	signs := sparks
-	if l.ascii {
+	if l.ASCII {
 		signs = []rune("._-=+*#")
 	}
 	sums := make([]int64, sparkColumns)
@@ -137,20 +138,20 @@ func spark(l look, days []int64) string {
 }
 
 // renderKeeping is what stays whatever happens, and what goes next.
-func renderKeeping(l look, p *retake.SpacePlan) string {
+func renderKeeping(l picture.Look, p *retake.SpacePlan) string {
 	var b strings.Builder
-	say := func(name, text string) { fmt.Fprintln(&b, l.dim(screen.Pad(name, factColumn))+text) }
+	say := func(name, text string) { fmt.Fprintln(&b, l.Dim(screen.Pad(name, factColumn))+text) }
 	say("never removed by itself", "starts, pins, latest good, fork bases, safety points")
 	next := "nothing is due"
 	if len(p.Drops) > 0 {
-		next = fmt.Sprintf("%s, about %s   look: retake space --plan", moments(int64(len(p.Drops))), screen.Bytes(p.Frees))
+		next = fmt.Sprintf("%s, about %s   look: retake space --plan", picture.Moments(int64(len(p.Drops))), screen.Bytes(p.Frees))
 	}
 	say("next tidy-up", next)
 	if text := needText(p); text != "" {
 		say("why", text)
 	}
 	if p.Last != nil {
-		say("last tidy-up", fmt.Sprintf("%s gave back %s in %s", l.clock(p.Last.At), screen.Bytes(p.Last.Gave), screen.Took(p.Last.Took)))
+		say("last tidy-up", fmt.Sprintf("%s gave back %s in %s", l.Clock(p.Last.At), screen.Bytes(p.Last.Gave), screen.Took(p.Last.Took)))
 	}
 	say("garbage", "about "+screen.Bytes(p.Garbage))
 	say("floor", screen.Bytes(p.Store.Floor)+" stay free: below that nothing is saved")
@@ -178,7 +179,7 @@ func needText(p *retake.SpacePlan) string {
 var dropWords = map[string]string{"age": "too old", "budget": "over budget", "room": "disk near floor", "floor": "disk below floor"}
 
 // renderSpacePlan lists what the next tidy-up would drop.
-func renderSpacePlan(l look, p retake.SpacePlan, all []retake.WorkspaceState) string {
+func renderSpacePlan(l picture.Look, p retake.SpacePlan, all []retake.WorkspaceState) string {
 	if len(p.Drops) == 0 {
 		text := "Nothing is due: the next tidy-up would drop no moment.\n"
 		if why := needText(&p); why != "" {
@@ -194,18 +195,18 @@ func renderSpacePlan(l look, p retake.SpacePlan, all []retake.WorkspaceState) st
 	}
 	name = min(name, spaceName)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s would go, and about %s with them.\n\n", l.bold(moments(int64(len(p.Drops)))), screen.Bytes(p.Frees))
-	fmt.Fprintln(&b, l.dim(screen.Pad("workspace", name)+"   moment  "+screen.Pad("when", 11)+"  "+screen.Pad("why", 16)+"     about"))
+	fmt.Fprintf(&b, "%s would go, and about %s with them.\n\n", l.Bold(picture.Moments(int64(len(p.Drops)))), screen.Bytes(p.Frees))
+	fmt.Fprintln(&b, l.Dim(screen.Pad("workspace", name)+"   moment  "+screen.Pad("when", 11)+"  "+screen.Pad("why", 16)+"     about"))
 	for _, d := range p.Drops[:min(planRows, len(p.Drops))] {
 		why := dropWords[d.Why]
 		if why == "" { // of a later version
 			why = screen.Escape(d.Why)
 		}
-		fmt.Fprintln(&b, screen.Pad(l.g.Cut(names[d.Workspace], name), name)+"  "+screen.PadLeft(numeral(d.Number), 7)+"  "+
-			screen.Pad(l.clock(d.Time), 11)+"  "+screen.Pad(why, 16)+"  "+screen.PadLeft(screen.Bytes(d.Bytes), 8))
+		fmt.Fprintln(&b, screen.Pad(l.Glyphs.Cut(names[d.Workspace], name), name)+"  "+screen.PadLeft(picture.Numeral(d.Number), 7)+"  "+
+			screen.Pad(l.Clock(d.Time), 11)+"  "+screen.Pad(why, 16)+"  "+screen.PadLeft(screen.Bytes(d.Bytes), 8))
 	}
 	if more := len(p.Drops) - planRows; more > 0 {
-		fmt.Fprintf(&b, "%s\n", l.dim(fmt.Sprintf("and %s more: retake space --plan --json", screen.Count(int64(more)))))
+		fmt.Fprintf(&b, "%s\n", l.Dim(fmt.Sprintf("and %s more: retake space --plan --json", screen.Count(int64(more)))))
 	}
 	return b.String()
 }

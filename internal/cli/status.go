@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -33,7 +34,7 @@ func (f *face) statusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = f.emit(statusAnswer{1, st}, func(l look) string { return renderStatus(l, st) + f.agentsRow(l, ws) })
+			err = f.emit(statusAnswer{1, st}, func(l picture.Look) string { return renderStatus(l, st) + f.agentsRow(l, ws) })
 			return orWaiting(err, ws)
 		},
 	}
@@ -60,10 +61,10 @@ func (f *face) statusLine(cmd *cobra.Command) error {
 	}
 	t.Workspace.Interrupted = ws.Interrupted
 	if since := f.pausedSince(ws.ID); since != "" && ws.Interrupted == nil {
-		return f.emit(nil, func(l look) string { return l.yellow(l.g.Diamond) + " paused since " + since + "\n" })
+		return f.emit(nil, func(l picture.Look) string { return l.Yellow(l.Glyphs.Diamond) + " paused since " + since + "\n" })
 	}
 	wanted := f.verifiedHere(cmd.Context(), s, t)
-	return f.emit(nil, func(l look) string { return renderStatusLine(l, t, wanted) + "\n" })
+	return f.emit(nil, func(l picture.Look) string { return renderStatusLine(l, t, wanted) + "\n" })
 }
 
 // verifiedHere reports whether anybody wants to know which moments are good: something was
@@ -77,56 +78,56 @@ func (f *face) verifiedHere(ctx context.Context, s retake.Service, t retake.Time
 }
 
 // renderStatusLine drops facts from the right where there is no room.
-func renderStatusLine(l look, t retake.Timeline, verified bool) string {
+func renderStatusLine(l picture.Look, t retake.Timeline, verified bool) string {
 	if i := t.Workspace.Interrupted; i != nil {
-		return l.yellow("!") + fmt.Sprintf(" restore cut off at %s of %s", screen.Count(int64(i.Done)), screen.Count(int64(i.Total)))
+		return l.Yellow("!") + fmt.Sprintf(" restore cut off at %s of %s", screen.Count(int64(i.Done)), screen.Count(int64(i.Total)))
 	}
 	if len(t.Checkpoints) == 0 {
-		return l.red(l.g.Diamond+" NOT PROTECTED") + l.dim(l.sep()) + "no moment"
+		return l.Red(l.Glyphs.Diamond+" NOT PROTECTED") + l.Dim(l.Sep()) + "no moment"
 	}
 	c := t.Checkpoints[0]
 	f := t.Findings[c.ID]
-	sign, color := "◆", l.green
-	if l.ascii {
+	sign, color := "◆", l.Green
+	if l.ASCII {
 		sign = "*"
 	}
-	second := l.clock(c.Time)
+	second := l.Clock(c.Time)
 	switch {
 	case t.Good != nil && t.Good.ID == c.ID:
 		second = "good"
 	case t.Good != nil:
-		second = "good " + l.clock(t.Good.Time)
+		second = "good " + l.Clock(t.Good.Time)
 	case verified:
-		second, color = "no good yet", l.yellow
+		second, color = "no good yet", l.Yellow
 	}
 	var rest []string
-	if ms := gravest(l.badges(f.Answers)); len(ms) > 0 && !f.Good && gravity(worst(f.Answers)) < gravity(retake.Answer{Verdict: retake.Passed}) {
-		rest = append(rest, ms[0].color(ms[0].sign+" "+ms[0].text))
-		color = l.yellow
+	if ms := picture.Gravest(l.Badges(f.Answers)); len(ms) > 0 && !f.Good && picture.Gravity(worst(f.Answers)) < picture.Gravity(retake.Answer{Verdict: retake.Passed}) {
+		rest = append(rest, ms[0].Color(ms[0].Sign+" "+ms[0].Text))
+		color = l.Yellow
 	}
 	if c.Coverage.Grade == retake.Partial {
-		rest = append(rest, grade(l, c.Coverage.Grade))
-		color = l.cyan
+		rest = append(rest, picture.Grade(l, c.Coverage.Grade))
+		color = l.Cyan
 	}
 	parts := append([]string{color(sign) + fmt.Sprintf(" %d", c.Number), second}, append(rest, "protected")...)
-	return l.dropRight(parts)
+	return dropRight(l, parts)
 }
 
 // worst is the gravest of some answers.
 func worst(answers []retake.Answer) retake.Answer {
-	return slices.MinFunc(answers, func(a, b retake.Answer) int { return gravity(a) - gravity(b) })
+	return slices.MinFunc(answers, func(a, b retake.Answer) int { return picture.Gravity(a) - picture.Gravity(b) })
 }
 
 // dropRight joins facts as long as there is room.
-func (l look) dropRight(parts []string) string {
+func dropRight(l picture.Look, parts []string) string {
 	switch {
-	case l.width <= 10:
+	case l.Width <= 10:
 		parts = parts[:1]
-	case l.width <= 24:
+	case l.Width <= 24:
 		parts = parts[:2]
 	}
-	for len(parts) > 1 && l.shownWidth(strings.Join(parts, l.sep())) > l.width {
+	for len(parts) > 1 && l.ShownWidth(strings.Join(parts, l.Sep())) > l.Width {
 		parts = parts[:len(parts)-1]
 	}
-	return strings.Join(parts, l.dim(l.sep()))
+	return strings.Join(parts, l.Dim(l.Sep()))
 }

@@ -5,39 +5,40 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
-func renderStatus(l look, st retake.Status) string {
+func renderStatus(l picture.Look, st retake.Status) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n\n", l.bold(screen.Escape(st.Workspace.Name)), l.dim(l.path(st.Workspace.Root)))
+	fmt.Fprintf(&b, "%s  %s\n\n", l.Bold(screen.Escape(st.Workspace.Name)), l.Dim(l.Path(st.Workspace.Root)))
 	say := func(sign, name, text string) {
 		fmt.Fprintf(&b, "  %s %s%s\n", sign, screen.Pad(name, 12), text)
 	}
-	room := screen.Width(l.g.Yes)
+	room := screen.Width(l.Glyphs.Yes)
 	none := strings.Repeat(" ", room)
-	yes, mind := l.green(l.g.Yes), l.yellow(screen.Pad("!", room))
+	yes, mind := l.Green(l.Glyphs.Yes), l.Yellow(screen.Pad("!", room))
 	if st.Latest == nil {
 		say(mind, "protected", "no moment yet: retake save")
 	} else {
 		c := *st.Latest
-		text, _ := l.titled(c, nil)
-		say(l.green(screen.Pad(l.g.Point, room)), "protected", l.facts("since "+l.clock(st.Workspace.Created), moments(st.Count)))
-		say(none, "latest", fmt.Sprintf("%d  %s  %s  %s", c.Number, l.clock(c.Time), l.g.Cut(text, max(l.width-48, 20)), l.dim(l.ago(c.Time))))
+		text, _ := l.Titled(c, nil)
+		say(l.Green(screen.Pad(l.Glyphs.Point, room)), "protected", l.Facts("since "+l.Clock(st.Workspace.Created), picture.Moments(st.Count)))
+		say(none, "latest", fmt.Sprintf("%d  %s  %s  %s", c.Number, l.Clock(c.Time), l.Glyphs.Cut(text, max(l.Width-48, 20)), l.Dim(l.Ago(c.Time))))
 		for _, r := range goodRows(l, st) {
-			say(r.sign+strings.Repeat(" ", max(room-l.shownWidth(r.sign), 0)), r.name, r.text)
+			say(r.sign+strings.Repeat(" ", max(room-l.ShownWidth(r.sign), 0)), r.name, r.text)
 		}
 		say(none, "now", renderNow(l, st))
 		sign := yes
 		if c.Coverage.Grade == retake.Partial {
-			sign = l.cyan(screen.Pad("!", room))
+			sign = l.Cyan(screen.Pad("!", room))
 		}
-		say(sign, "coverage", l.facts(grade(l, c.Coverage.Grade), files(c.Files)+", "+screen.Bytes(c.Bytes)))
-		b.WriteString(gapLines(l, c.Coverage.Gaps, strings.Repeat(" ", 15+room)))
+		say(sign, "coverage", l.Facts(picture.Grade(l, c.Coverage.Grade), picture.Files(c.Files)+", "+screen.Bytes(c.Bytes)))
+		b.WriteString(picture.GapLines(l, c.Coverage.Gaps, strings.Repeat(" ", 15+room)))
 	}
 	b.WriteString("\n")
 	if st.Tracking.Mode != "" {
-		sign, text, below := trackingRow(l, rowSigns{yes: yes, no: l.red(l.g.No), none: none}, st.Tracking)
+		sign, text, below := trackingRow(l, rowSigns{yes: yes, no: l.Red(l.Glyphs.No), none: none}, st.Tracking)
 		say(sign, "tracking", text)
 		for _, line := range below {
 			fmt.Fprintf(&b, "%s%s\n", strings.Repeat(" ", 15+room), line)
@@ -46,10 +47,10 @@ func renderStatus(l look, st retake.Status) string {
 	say(levelSign(mind, yes, st.Protection), "level", levelText(st.Protection))
 	if st.Backup != nil {
 		for _, r := range backupRows(l, *st.Backup) {
-			say(r.sign+strings.Repeat(" ", max(room-l.shownWidth(r.sign), 0)), r.name, r.text)
+			say(r.sign+strings.Repeat(" ", max(room-l.ShownWidth(r.sign), 0)), r.name, r.text)
 		}
 	}
-	say(roomSign(mind, yes, st.Store), "store", l.facts(screen.Bytes(st.Store.Bytes), "disk "+screen.Bytes(st.Store.Free)+" free, floor "+screen.Bytes(st.Store.Floor)))
+	say(roomSign(mind, yes, st.Store), "store", l.Facts(screen.Bytes(st.Store.Bytes), "disk "+screen.Bytes(st.Store.Free)+" free, floor "+screen.Bytes(st.Store.Floor)))
 	return b.String()
 }
 
@@ -58,33 +59,33 @@ type statusRow struct{ sign, name, text string }
 
 // goodRows tell which moment is good, that it was proven, and what is wrong with the newest.
 // Where nobody ever asked, there is nothing to tell.
-func goodRows(l look, st retake.Status) []statusRow {
+func goodRows(l picture.Look, st retake.Status) []statusRow {
 	var out []statusRow
 	if g := st.Good; g != nil {
 		names := goodNames(st)
-		text, _ := l.titled(*g, nil)
-		lead := fmt.Sprintf("%d  %s  ", g.Number, l.clock(g.Time))
-		text = l.g.Cut(text, max(l.width-16-screen.Width(lead)-screen.Width(names)-5, 20))
+		text, _ := l.Titled(*g, nil)
+		lead := fmt.Sprintf("%d  %s  ", g.Number, l.Clock(g.Time))
+		text = l.Glyphs.Cut(text, max(l.Width-16-screen.Width(lead)-screen.Width(names)-5, 20))
 		if names != "" {
-			text += "     " + l.dim(names)
+			text += "     " + l.Dim(names)
 		}
-		out = append(out, statusRow{l.green(l.g.Yes), "good", lead + text})
+		out = append(out, statusRow{l.Green(l.Glyphs.Yes), "good", lead + text})
 		if d := st.Drill; d != nil {
 			out = append(out, drillRow(l, *d, g.Number))
 		}
 	} else if len(st.Answers) > 0 {
-		out = append(out, statusRow{l.yellow("!"), "good", "no good yet"})
+		out = append(out, statusRow{l.Yellow("!"), "good", "no good yet"})
 	}
 	if len(st.Answers) == 0 || st.Good != nil && st.Latest != nil && st.Good.ID == st.Latest.ID {
 		return out
 	}
-	ms := l.badges(st.Answers)
+	ms := l.Badges(st.Answers)
 	w := worst(st.Answers)
-	sign, color := l.sign(w.Verdict, false)
+	sign, color := l.Sign(w.Verdict, false)
 	if w.Claim {
-		sign, color = "", plainText
+		sign, color = "", picture.PlainText
 	}
-	return append(out, statusRow{color(sign), "newest", strings.TrimRight(l.verifyCell(ms, l.width-16, plainText), " ")})
+	return append(out, statusRow{color(sign), "newest", strings.TrimRight(l.VerifyCell(ms, l.Width-16, picture.PlainText), " ")})
 }
 
 // goodNames are the verifications that a good moment passed, as far as the newest tells.
@@ -102,29 +103,29 @@ func goodNames(st retake.Status) string {
 }
 
 // drillRow tells the last time that a good moment was restored and verified.
-func drillRow(l look, d retake.Drill, good int64) statusRow {
+func drillRow(l picture.Look, d retake.Drill, good int64) statusRow {
 	which := ""
 	if d.Number != good {
 		which = fmt.Sprintf("%d ", d.Number)
 	}
 	switch d.Verdict {
 	case retake.Passed:
-		return statusRow{text: l.dim(which + "proven restorable " + l.ago(d.At) + ", in a fork")}
+		return statusRow{text: l.Dim(which + "proven restorable " + l.Ago(d.At) + ", in a fork")}
 	case retake.Failed:
-		return statusRow{text: l.red(fmt.Sprintf("%d restored into a fork %s did not pass", d.Number, l.ago(d.At))) + l.dim(whyOf(l, d.Why))}
+		return statusRow{text: l.Red(fmt.Sprintf("%d restored into a fork %s did not pass", d.Number, l.Ago(d.At))) + l.Dim(whyOf(l, d.Why))}
 	default:
-		return statusRow{text: l.cyan(fmt.Sprintf("%d could not be proven restorable %s", d.Number, l.ago(d.At))) + l.dim(whyOf(l, d.Why))}
+		return statusRow{text: l.Cyan(fmt.Sprintf("%d could not be proven restorable %s", d.Number, l.Ago(d.At))) + l.Dim(whyOf(l, d.Why))}
 	}
 }
 
-func whyOf(l look, why string) string {
+func whyOf(l picture.Look, why string) string {
 	if why == "" {
 		return ""
 	}
-	return ": " + l.words(why)
+	return ": " + l.Words(why)
 }
 
-func renderNow(l look, st retake.Status) string {
+func renderNow(l picture.Look, st retake.Status) string {
 	n := st.Now.Total()
 	if st.Saving {
 		return "a save is under way"
@@ -132,7 +133,7 @@ func renderNow(l look, st retake.Status) string {
 	if n == 0 {
 		return fmt.Sprintf("nothing changed since %d", st.Latest.Number)
 	}
-	return l.facts(fmt.Sprintf("%s changed since %d", files(n), st.Latest.Number), changedFacts(l, st.Now))
+	return l.Facts(fmt.Sprintf("%s changed since %d", picture.Files(n), st.Latest.Number), changedFacts(l, st.Now))
 }
 
 func levelText(level string) string {

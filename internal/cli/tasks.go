@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -35,7 +36,7 @@ func (f *face) tasksCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(tasksAnswer{1, filledTasks(list)}, func(l look) string { return renderTasks(l, list) })
+			return f.emit(tasksAnswer{1, filledTasks(list)}, func(l picture.Look) string { return renderTasks(l, list) })
 		},
 	}
 	cmd.Flags().BoolVar(&set, "set", false, "replace the list by the JSON on standard input: [{\"title\":…,\"status\":…}]")
@@ -70,26 +71,26 @@ func (f *face) setTasks(cmd *cobra.Command) error {
 	if _, err := s.SetTasks(cmd.Context(), ws.ID, list); err != nil {
 		return err
 	}
-	return f.emit(tasksAnswer{1, filledTasks(list)}, func(l look) string { return renderTasks(l, list) })
+	return f.emit(tasksAnswer{1, filledTasks(list)}, func(l picture.Look) string { return renderTasks(l, list) })
 }
 
-func renderTasks(l look, list []retake.Task) string {
+func renderTasks(l picture.Look, list []retake.Task) string {
 	if len(list) == 0 {
 		return "No agent told of tasks here.\n"
 	}
 	var b strings.Builder
 	done := 0
 	for i, t := range list {
-		sign, text := l.dim(screen.Pad(l.g.Ring, screen.Width(l.g.Yes))), screen.Escape(t.Title)
+		sign, text := l.Dim(screen.Pad(l.Glyphs.Ring, screen.Width(l.Glyphs.Yes))), screen.Escape(t.Title)
 		switch t.Status {
 		case retake.TaskCompleted:
-			sign, text = l.green(l.g.Yes), l.dim(text)
+			sign, text = l.Green(l.Glyphs.Yes), l.Dim(text)
 		case retake.TaskFailed:
-			sign = l.red(l.g.No)
+			sign = l.Red(l.Glyphs.No)
 		case retake.TaskSkipped:
-			sign, text = l.dim(screen.Pad(l.g.Dash, screen.Width(l.g.Yes))), l.dim(text)
+			sign, text = l.Dim(screen.Pad(l.Glyphs.Dash, screen.Width(l.Glyphs.Yes))), l.Dim(text)
 		case retake.TaskActive:
-			sign, text = l.bold(screen.Pad(l.g.Point, screen.Width(l.g.Yes))), l.bold(text)
+			sign, text = l.Bold(screen.Pad(l.Glyphs.Point, screen.Width(l.Glyphs.Yes))), l.Bold(text)
 		case retake.TaskPending:
 		}
 		if !t.Open() {

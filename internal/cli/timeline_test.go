@@ -7,6 +7,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/cli"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -178,19 +179,19 @@ func TestTimelineFitsAnyScreen(t *testing.T) {
 	}
 }
 
-func small(parents ...int64) (cli.View, *stage) {
-	v := &cli.View{Tree: true}
+func small(parents ...int64) (picture.View, *stage) {
+	v := &picture.View{Tree: true}
 	v.Timeline = retake.Timeline{Workspace: retake.Workspace{Name: "ws", Root: "/srv/ws", Created: at(9, 0)}, Total: int64(len(parents)), Findings: map[retake.CheckpointID]retake.Finding{}}
-	s := &stage{v: v}
+	s := &stage{V: v}
 	for i, p := range parents {
 		n := int64(len(parents) - i)
-		s.moment(n, at(9, int(n)), p, manual(fmt.Sprintf("m%d", n)))
+		s.Moment(n, at(9, int(n)), p, manual(fmt.Sprintf("m%d", n)))
 	}
 	v.Newest = int64(len(parents))
 	return *v, s
 }
 
-func lines(v cli.View) []string {
+func lines(v picture.View) []string {
 	out := strings.Split(strings.TrimSuffix(cli.RenderView(cli.NewLook(80, now, false, false), v), "\n"), "\n")
 	return out[3:] // without the head
 }
@@ -212,8 +213,8 @@ func TestTimelineWithoutVerifications(t *testing.T) {
 func TestTimelineSaysThatNothingIsGoodYet(t *testing.T) {
 	t.Parallel()
 	v, s := small(1, 0)
-	(&told{s, "cp_2"}).answer("typecheck", retake.CouldNotRun)
-	v.Findings = s.v.Findings
+	s.Of("cp_2").Answer("typecheck", retake.CouldNotRun)
+	v.Findings = s.V.Findings
 	out := cli.RenderView(cli.NewLook(80, now, false, true), v)
 	if !strings.Contains(out, "\x1b[2mno good yet\x1b[0m\x1b[2m · protected since 09:00") {
 		t.Fatalf("got\n%s", out)
@@ -241,8 +242,8 @@ func TestVerifyColumn(t *testing.T) {
 		"✔ integrati…     –": {{Name: "integration tests", Verdict: retake.Passed}},
 	} {
 		v, s := small(1, 0)
-		s.v.Findings["cp_2"] = retake.Finding{Answers: as}
-		v.Findings = s.v.Findings
+		s.V.Findings["cp_2"] = retake.Finding{Answers: as}
+		v.Findings = s.V.Findings
 		if got := lines(v)[0]; !strings.HasSuffix(got, want) {
 			t.Errorf("got %q, want %q at its end", got, want)
 		}
@@ -253,8 +254,8 @@ func TestVerifyColumn(t *testing.T) {
 func TestClaimsAreNotGreen(t *testing.T) {
 	t.Parallel()
 	v, s := small(1, 0)
-	s.v.Findings["cp_2"] = retake.Finding{Answers: []retake.Answer{{Name: "test", Verdict: retake.Passed, Claim: true}}}
-	v.Findings = s.v.Findings
+	s.V.Findings["cp_2"] = retake.Finding{Answers: []retake.Answer{{Name: "test", Verdict: retake.Passed, Claim: true}}}
+	v.Findings = s.V.Findings
 	if out := cli.RenderView(cli.NewLook(80, now, false, true), v); strings.Contains(out, "\x1b[32m") {
 		t.Fatalf("green: %q", out)
 	}
@@ -265,7 +266,7 @@ func TestManyForksAreCounted(t *testing.T) {
 	v, _ := small(1, 0)
 	for i := range 4 {
 		f := fork(fmt.Sprintf("f%d", i), 2, at(10, i), "codex", retake.Passed, 1, "a.ts")
-		f.State.Origin.Checkpoint, f.Finding.Answers = "cp_1", nil
+		f.WorkspaceState.Origin.Checkpoint, f.Finding.Answers = "cp_1", nil
 		v.Forks = append(v.Forks, f)
 	}
 	same(t, strings.Join(lines(v), "\n")+"\n",
@@ -293,7 +294,7 @@ func TestForgottenParentsMakeNoLine(t *testing.T) {
 func TestChosenMomentsHaveNoTree(t *testing.T) {
 	t.Parallel()
 	v, s := small(1, 1, 0)
-	s.v.Checkpoints[0].Trigger, s.v.Checkpoints[0].Return = retake.TriggerReturn, &retake.Return{Course: retake.CourseRestore, Target: "cp_1", Before: "cp_2"}
+	s.V.Checkpoints[0].Trigger, s.V.Checkpoints[0].Return = retake.TriggerReturn, &retake.Return{Course: retake.CourseRestore, Target: "cp_1", Before: "cp_2"}
 	v.Tree = false
 	if got := lines(v)[1]; got != `○    2  09:02  m2                                                 –  left behind` {
 		t.Errorf("got %q", got)
@@ -308,10 +309,10 @@ func TestChosenMomentsHaveNoTree(t *testing.T) {
 func TestHeavyMomentsHaveRoom(t *testing.T) {
 	t.Parallel()
 	v, s := small(1, 0)
-	(&told{s, "cp_1"}).gist("deleted 30", 40, point(retake.ThemeDeleted, "deleted 30 in public/avatars/"), point(retake.ThemeSettings, ".env −COOKIE +SESSION_KEY"),
+	s.Of("cp_1").Gist("deleted 30", 40, point(retake.ThemeDeleted, "deleted 30 in public/avatars/"), point(retake.ThemeSettings, ".env −COOKIE +SESSION_KEY"),
 		point(retake.ThemeSettings, "config.json session.sameSite lax → strict"), src("src/app.ts", 3, 1)).
-		flag("says docs, changed config.json and .env −COOKIE +SESSION_KEY and a good deal more of the settings than fits into one line or into two")
-	v.Timeline = s.v.Timeline
+		Flag("says docs, changed config.json and .env −COOKIE +SESSION_KEY and a good deal more of the settings than fits into one line or into two")
+	v.Timeline = s.V.Timeline
 	same(t, strings.Join(lines(v)[1:], "\n")+"\n",
 		`○    1  09:01  m1                                                 40`,
 		`               mismatch  says docs, changed config.json and`,

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
 // trackingRow is what the status says about how changes are known: a sign, a
 // line, and lines below it.
-func trackingRow(l look, signs rowSigns, t retake.Tracking) (sign, text string, below []string) {
+func trackingRow(l picture.Look, signs rowSigns, t retake.Tracking) (sign, text string, below []string) {
 	if t.Check != nil && len(t.Check.Missed) > 0 {
 		return trackingMissed(l, signs, t)
 	}
@@ -21,28 +22,28 @@ func trackingRow(l look, signs rowSigns, t retake.Tracking) (sign, text string, 
 	}
 	told, doubts, checked := "", "", ""
 	if t.Events > 0 {
-		told = number(t.Events, "change", "changes") + " told"
+		told = picture.Number(t.Events, "change", "changes") + " told"
 	}
 	if t.Doubts > 0 {
-		doubts = number(t.Doubts, "doubt", "doubts")
+		doubts = picture.Number(t.Doubts, "doubt", "doubts")
 	}
 	if t.Check != nil {
-		checked = fmt.Sprintf("checked %s, %s", l.clock(t.Check.At), files(t.Check.Files))
+		checked = fmt.Sprintf("checked %s, %s", l.Clock(t.Check.At), picture.Files(t.Check.Files))
 	}
 	if t.Why != "" {
-		below = append(below, l.dim(screen.Escape(t.Why)))
+		below = append(below, l.Dim(screen.Escape(t.Why)))
 	}
 	if t.Unseen > 0 {
-		below = append(below, l.dim(number(t.Unseen, "process", "processes")+" cannot be looked into: what it maps shows when it closes the file"))
+		below = append(below, l.Dim(picture.Number(t.Unseen, "process", "processes")+" cannot be looked into: what it maps shows when it closes the file"))
 	}
-	return sign, l.facts(mode, told, doubts, checked), below
+	return sign, l.Facts(mode, told, doubts, checked), below
 }
 
 // trackingMissed is loud: a change that nobody told of is a change that a save
 // could have missed.
-func trackingMissed(l look, signs rowSigns, t retake.Tracking) (sign, text string, below []string) {
+func trackingMissed(l picture.Look, signs rowSigns, t retake.Tracking) (sign, text string, below []string) {
 	n := int64(len(t.Check.Missed))
-	text = l.red(fmt.Sprintf("%s MISSED %s at %s", strings.ToUpper(screen.Escape(string(t.Mode))), files(n), l.clock(t.Check.At)))
+	text = l.Red(fmt.Sprintf("%s MISSED %s at %s", strings.ToUpper(screen.Escape(string(t.Mode))), picture.Files(n), l.Clock(t.Check.At)))
 	for _, p := range t.Check.Missed[:min(missedShown, len(t.Check.Missed))] {
 		below = append(below, screen.Escape(p))
 	}
@@ -51,7 +52,7 @@ func trackingMissed(l look, signs rowSigns, t retake.Tracking) (sign, text strin
 	}
 	below = append(below, "the next save looks at every file; tell us about it")
 	if t.Why != "" {
-		below = append(below, l.dim(screen.Escape(t.Why)))
+		below = append(below, l.Dim(screen.Escape(t.Why)))
 	}
 	return signs.no, text, below
 }

@@ -3,9 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -65,7 +65,7 @@ func (f *face) trouble(err error) int {
 	case errors.Is(err, errLeft):
 		fmt.Fprintln(f.Err, "Left. "+nothingChanged)
 	default:
-		fmt.Fprint(f.Err, renderError(f.talk(), e))
+		fmt.Fprint(f.Err, picture.RenderError(f.talk(), e))
 	}
 	if code := e.Exit(); code != 0 {
 		return code
@@ -76,58 +76,4 @@ func (f *face) trouble(err error) int {
 type errorAnswer struct {
 	V     int          `json:"v"`
 	Error retake.Error `json:"error"`
-}
-
-// renderError says what happened, whether anything was changed, what to do.
-func renderError(l look, e retake.Error) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s\n", l.red(l.g.No), l.bold(sentence(screen.Escape(e.What))))
-	if e.Err != nil && tellsCause(e.Kind) {
-		label := "because:"
-		for line := range strings.SplitSeq(e.Err.Error(), "\n") { // joined errors have a line each
-			fmt.Fprintf(&b, "  %s %s\n", l.dim(label), screen.Escape(line))
-			label = "     and:"
-		}
-	}
-	if e.Safe != "" {
-		fmt.Fprintf(&b, "  %s\n", sentence(screen.Escape(e.Safe)))
-	}
-	if e.Hint != "" {
-		for line := range strings.SplitSeq(e.Hint, "\n") {
-			fmt.Fprintf(&b, "  %s\n", l.hintLine(screen.Escape(line)))
-		}
-	}
-	return b.String()
-}
-
-// tellsCause reports whether what lies below the error helps whoever reads it.
-func tellsCause(k retake.ErrorKind) bool {
-	return k == retake.Internal || k == retake.Away || k == retake.Damaged
-}
-
-// sentence begins with a capital and ends with a stop. What is no plain word,
-// such as a path, stays as it is.
-func sentence(s string) string {
-	if s == "" {
-		return s
-	}
-	first, _, _ := strings.Cut(s, " ")
-	if strings.Trim(strings.TrimRight(first, ",:."), "abcdefghijklmnopqrstuvwxyz") == "" {
-		s = strings.ToUpper(s[:1]) + s[1:]
-	}
-	if strings.ContainsRune(".?:", rune(s[len(s)-1])) {
-		return s
-	}
-	return s + "."
-}
-
-// hintLine dims the label of each "label: command", which stand apart by spaces.
-func (l look) hintLine(s string) string {
-	items := strings.Split(s, "     ")
-	for i, item := range items {
-		if label, command, ok := strings.Cut(item, ": "); ok {
-			items[i] = l.dim(label+":") + " " + command
-		}
-	}
-	return strings.Join(items, "     ")
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -24,8 +25,8 @@ func (f *face) unpinCommand() *cobra.Command {
 			if err := s.Unpin(cmd.Context(), ws.ID, args[0]); err != nil {
 				return err
 			}
-			return f.emit(unpinAnswer{1, args[0]}, func(l look) string {
-				return fmt.Sprintf("%s The pin %s is gone. The moment stays.\n", l.green(l.g.Yes), screen.Escape(args[0]))
+			return f.emit(unpinAnswer{1, args[0]}, func(l picture.Look) string {
+				return fmt.Sprintf("%s The pin %s is gone. The moment stays.\n", l.Green(l.Glyphs.Yes), screen.Escape(args[0]))
 			})
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -27,19 +28,19 @@ func (f *face) usageCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(usageAnswer{1, u}, func(l look) string { return renderUsage(l, u) })
+			return f.emit(usageAnswer{1, u}, func(l picture.Look) string { return renderUsage(l, u) })
 		},
 	}
 }
 
-func renderUsage(l look, u retake.Usage) string {
+func renderUsage(l picture.Look, u retake.Usage) string {
 	var b strings.Builder
-	say := func(name, text string) { fmt.Fprintf(&b, "  %s%s\n", l.dim(screen.Pad(name, 12)), text) }
+	say := func(name, text string) { fmt.Fprintf(&b, "  %s%s\n", l.Dim(screen.Pad(name, 12)), text) }
 	lim := u.Limits
-	fmt.Fprintf(&b, "%s\n\n", l.bold(screen.Escape(string(u.Namespace))))
-	say("store", l.share(u.Bytes, lim.Store, screen.Bytes))
-	say("workspaces", l.share(u.Workspaces, lim.Workspaces, screen.Count))
-	say("moments", l.facts(screen.Count(u.Checkpoints), "kept "+keptFor(lim)))
+	fmt.Fprintf(&b, "%s\n\n", l.Bold(screen.Escape(string(u.Namespace))))
+	say("store", shareBar(l, u.Bytes, lim.Store, screen.Bytes))
+	say("workspaces", shareBar(l, u.Workspaces, lim.Workspaces, screen.Count))
+	say("moments", l.Facts(screen.Count(u.Checkpoints), "kept "+keptFor(lim)))
 	fmt.Fprintf(&b, "\n")
 	say("one moment", "at most "+orNoLimit(lim.Moment, screen.Bytes))
 	say("requests", orNoLimit(lim.PerSecond, screen.Count)+" a second with one key")
@@ -62,17 +63,17 @@ func orNoLimit(n int64, text func(int64) string) string {
 	return text(n)
 }
 
-// share draws how much of a limit is taken.
-func (l look) share(n, limit int64, text func(int64) string) string {
+// shareBar draws how much of a limit is taken.
+func shareBar(l picture.Look, n, limit int64, text func(int64) string) string {
 	if limit <= 0 {
 		return text(n) + ", without a limit"
 	}
 	part := min(float64(n)/float64(limit), 1)
-	full := int(part * barColumns)
-	color := l.green
+	full := int(part * picture.BarColumns)
+	color := l.Green
 	if part > 0.9 {
-		color = l.red
+		color = l.Red
 	}
-	bar := color(strings.Repeat(l.g.Fill, full)) + l.dim(strings.Repeat(l.rest(), barColumns-full))
+	bar := color(strings.Repeat(l.Glyphs.Fill, full)) + l.Dim(strings.Repeat(l.Rest(), picture.BarColumns-full))
 	return fmt.Sprintf("%s  %s of %s", bar, text(n), text(limit))
 }

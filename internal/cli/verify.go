@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 )
 
 type verifyCmd struct {
@@ -174,7 +175,7 @@ func (c *verifyCmd) ended(a verifyAnswer) error {
 	for i, v := range a.Verifications {
 		switch v.Verdict {
 		case retake.Failed:
-			c.hint("since when", "retake bisect -- "+c.talk().line(v.Command), "the moment", fmt.Sprintf("retake show %d", a.Checkpoint.Number))
+			c.hint("since when", "retake bisect -- "+commandText(c.talk(), v.Command), "the moment", fmt.Sprintf("retake show %d", a.Checkpoint.Number))
 			return exitError{code: failedExit}
 		case retake.Passed:
 		case retake.RanOnOther:
@@ -186,7 +187,7 @@ func (c *verifyCmd) ended(a verifyAnswer) error {
 	switch {
 	case not != nil:
 		return told{&retake.Error{
-			Kind: retake.Internal, What: fmt.Sprintf("`%s` could not be run", not.Command), Err: errors.New(orWord(whyNot(*not), "nobody knows why")),
+			Kind: retake.Internal, What: fmt.Sprintf("`%s` could not be run", not.Command), Err: errors.New(picture.OrWord(whyNot(*not), "nobody knows why")),
 			Safe: fmt.Sprintf("That is recorded, and says nothing about %d.", a.Checkpoint.Number), Hint: "try it by hand: " + not.Command,
 		}}
 	case other != nil:
@@ -194,15 +195,8 @@ func (c *verifyCmd) ended(a verifyAnswer) error {
 			Kind: retake.Moved, What: fmt.Sprintf("the files changed while `%s` ran", other.Command),
 			Safe: fmt.Sprintf("That is recorded, and says nothing about %d.", a.Checkpoint.Number),
 			Hint: fmt.Sprintf("%d in a fork: retake verify %d -- %s\nwhat is there now: retake verify -- %s",
-				a.Checkpoint.Number, a.Checkpoint.Number, c.talk().line(other.Command), c.talk().line(other.Command)),
+				a.Checkpoint.Number, a.Checkpoint.Number, commandText(c.talk(), other.Command), commandText(c.talk(), other.Command)),
 		}}
 	}
 	return nil
-}
-
-func orWord(text, none string) string {
-	if text == "" {
-		return none
-	}
-	return text
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake/internal/picture"
 )
 
 type versionAnswer struct {
@@ -15,7 +17,7 @@ func (f *face) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "the version of this program", Args: between(0, 0),
 		RunE: func(*cobra.Command, []string) error {
-			return f.emit(versionAnswer{1, f.Version}, func(look) string { return fmt.Sprintf("retake %s\n", f.Version) })
+			return f.emit(versionAnswer{1, f.Version}, func(picture.Look) string { return fmt.Sprintf("retake %s\n", f.Version) })
 		},
 	}
 }

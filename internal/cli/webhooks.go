@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -46,27 +47,27 @@ func (f *face) webhooksList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(webhooksAnswer{1, given(all)}, func(l look) string { return renderWebhooks(l, all) })
+			return f.emit(webhooksAnswer{1, given(all)}, func(l picture.Look) string { return renderWebhooks(l, all) })
 		},
 	}
 }
 
-func renderWebhooks(l look, all []retake.Webhook) string {
+func renderWebhooks(l picture.Look, all []retake.Webhook) string {
 	if len(all) == 0 {
-		return "Nobody is told of events.\n\n  " + l.pairs([]string{"tell somebody", "retake webhooks add URL", "watch", "retake webhooks listen"}) + "\n"
+		return "Nobody is told of events.\n\n  " + l.Pairs([]string{"tell somebody", "retake webhooks add URL", "watch", "retake webhooks listen"}) + "\n"
 	}
 	var rows []tableRow
 	for i := range all {
 		w := &all[i]
-		r := tableRow{sign: l.green(l.g.Point)}
-		state := "since " + l.clock(w.Created)
+		r := tableRow{sign: l.Green(l.Glyphs.Point)}
+		state := "since " + l.Clock(w.Created)
 		if w.Disabled != nil {
-			r.sign, r.quiet = l.g.Ring, true
-			state = "off since " + l.clock(*w.Disabled)
-			r.notes = append(r.notes, "off because: "+l.words(w.Why))
+			r.sign, r.quiet = l.Glyphs.Ring, true
+			state = "off since " + l.Clock(*w.Disabled)
+			r.notes = append(r.notes, "off because: "+l.Words(w.Why))
 		}
-		if w.Rotated != nil && l.now.Sub(*w.Rotated) < rotationDay {
-			r.notes = append(r.notes, "the old secret signs too, and ends "+l.soon(w.Rotated.Add(rotationDay)))
+		if w.Rotated != nil && l.Now.Sub(*w.Rotated) < rotationDay {
+			r.notes = append(r.notes, "the old secret signs too, and ends "+soonText(l, w.Rotated.Add(rotationDay)))
 		}
 		told, rest := toldOf(w.Types)
 		if rest != "" {
@@ -76,10 +77,10 @@ func renderWebhooks(l look, all []retake.Webhook) string {
 		if w.Scheme == retake.SchemeShared { // as everywhere
 			scheme = ""
 		}
-		r.cells = []string{l.id(string(w.ID)), screen.Escape(w.URL), told, scheme, state}
+		r.cells = []string{shortID(l, string(w.ID)), screen.Escape(w.URL), told, scheme, state}
 		rows = append(rows, r)
 	}
-	return l.table([]string{"id", "messages go to", "told of", "sign", ""}, 1, rows)
+	return drawTable(l, []string{"id", "messages go to", "told of", "sign", ""}, 1, rows)
 }
 
 // toldOf says what a webhook is told of: in the room of a column, and what does not fit
@@ -117,8 +118,8 @@ func (f *face) webhooksAdd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = f.emit(newWebhookAnswer{1, w}, func(l look) string {
-				return fmt.Sprintf("%s Events go to %s.\n", l.green(l.g.Yes), l.bold(screen.Escape(w.Webhook.URL))) + renderSecret(l, w)
+			err = f.emit(newWebhookAnswer{1, w}, func(l picture.Look) string {
+				return fmt.Sprintf("%s Events go to %s.\n", l.Green(l.Glyphs.Yes), l.Bold(screen.Escape(w.Webhook.URL))) + renderSecret(l, w)
 			})
 			f.hint("how they arrive", "retake webhooks deliveries")
 			return err
@@ -134,7 +135,7 @@ func typeLines() string {
 	for _, t := range retake.EventTypes {
 		names = append(names, string(t))
 	}
-	return strings.Join(flow(names, 76), "\n")
+	return strings.Join(picture.Flow(names, 76), "\n")
 }
 
 func eventTypes(cmd *cobra.Command, typed []string) ([]retake.EventType, error) {
@@ -149,7 +150,7 @@ func eventTypes(cmd *cobra.Command, typed []string) ([]retake.EventType, error) 
 }
 
 // renderSecret shows what a receiver checks with.
-func renderSecret(l look, w retake.NewWebhook) string {
+func renderSecret(l picture.Look, w retake.NewWebhook) string {
 	what := "Each message is signed. The secret to check with is shown this once:"
 	if w.Webhook.Scheme == retake.SchemePair {
 		what = "Each message is signed. The public key to check with:"
@@ -186,8 +187,8 @@ func (f *face) webhooksRemove() *cobra.Command {
 			if err := s.DropWebhook(ctx, w.ID); err != nil {
 				return err
 			}
-			return f.emit(webhookAnswer{1, w}, func(l look) string {
-				return fmt.Sprintf("%s %s is told no more.\n", l.green(l.g.Yes), screen.Escape(w.URL))
+			return f.emit(webhookAnswer{1, w}, func(l picture.Look) string {
+				return fmt.Sprintf("%s %s is told no more.\n", l.Green(l.Glyphs.Yes), screen.Escape(w.URL))
 			})
 		},
 	}
@@ -205,8 +206,8 @@ func (f *face) webhooksRotate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(newWebhookAnswer{1, made}, func(l look) string {
-				return fmt.Sprintf("%s A new secret for %s\n  For a day its messages carry two signatures: the old one, and the new one.\n", l.green(l.g.Yes), screen.Escape(w.URL)) + renderSecret(l, made)
+			return f.emit(newWebhookAnswer{1, made}, func(l picture.Look) string {
+				return fmt.Sprintf("%s A new secret for %s\n  For a day its messages carry two signatures: the old one, and the new one.\n", l.Green(l.Glyphs.Yes), screen.Escape(w.URL)) + renderSecret(l, made)
 			})
 		},
 	}
@@ -227,12 +228,12 @@ func (f *face) webhooksSwitch(use, short string, on bool) *cobra.Command {
 			if w, err = s.ChangeWebhook(cmd.Context(), w); err != nil {
 				return err
 			}
-			return f.emit(webhookAnswer{1, w}, func(l look) string {
+			return f.emit(webhookAnswer{1, w}, func(l picture.Look) string {
 				text := " is told of events again."
 				if !on {
 					text = " is told nothing until it is enabled.\n  What happens meanwhile is not sent later."
 				}
-				return l.green(l.g.Yes) + " " + screen.Escape(w.URL) + text + "\n"
+				return l.Green(l.Glyphs.Yes) + " " + screen.Escape(w.URL) + text + "\n"
 			})
 		},
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -52,9 +53,9 @@ func (f *face) why(cmd *cobra.Command, typed, ref string) error {
 		return err
 	}
 	a.Before = replaced(ctx, s, ws.ID, a)
-	g := goalsOf(ctx, s, ws, []retake.Checkpoint{a.Checkpoint})
-	err = f.emit(a, func(l look) string {
-		l.goals = g
+	g := picture.GoalsOf(ctx, s, ws, []retake.Checkpoint{a.Checkpoint})
+	err = f.emit(a, func(l picture.Look) string {
+		l.Goals = g
 		return renderWhy(l, a)
 	})
 	n := a.Checkpoint.Number
@@ -74,7 +75,7 @@ func lineOf(b retake.Blame, path string, line int) (whyAnswer, error) {
 	case line > len(b.Lines):
 		return whyAnswer{}, &retake.Error{
 			Kind: retake.NotFound, What: fmt.Sprintf("%s has no line %d in moment %d", path, line, b.Checkpoint.Number), Safe: nothingChanged,
-			Hint: fmt.Sprintf("it has %s: retake blame %s", number(int64(len(b.Lines)), "line", "lines"), shellLine([]string{path})),
+			Hint: fmt.Sprintf("it has %s: retake blame %s", picture.Number(int64(len(b.Lines)), "line", "lines"), shellLine([]string{path})),
 		}
 	}
 	a := whyAnswer{V: 1, Path: b.Path, Line: line, Text: b.Lines[line-1].Text, At: b.Checkpoint}
@@ -109,19 +110,19 @@ func replaced(ctx context.Context, s retake.Service, ws retake.WorkspaceID, a wh
 	var sides [2]string
 	for i, id := range []retake.CheckpointID{a.Checkpoint.Parent, a.Checkpoint.ID} {
 		in, _, err := s.Open(ctx, ws, string(id), a.Path)
-		text, err := content{}.text(in, err)
-		if err != nil || len(text) > textLimit {
+		text, err := picture.Content{}.Text(in, err)
+		if err != nil || len(text) > picture.TextLimit {
 			return none
 		}
 		sides[i] = text
 	}
 	var minus []string
 	found := false
-	for _, e := range diffLines(splitLines(sides[0]), splitLines(sides[1])) {
-		switch line := strings.TrimRight(e.line, "\r\n"); {
-		case e.op == '-':
+	for _, e := range picture.DiffLines(picture.SplitLines(sides[0]), picture.SplitLines(sides[1])) {
+		switch line := strings.TrimRight(e.Line, "\r\n"); {
+		case e.Op == '-':
 			minus = append(minus, line)
-		case e.op == '+':
+		case e.Op == '+':
 			found = found || line == strings.TrimRight(a.Text, "\r\n")
 		case found:
 			return append(none, minus...)
@@ -136,29 +137,29 @@ func replaced(ctx context.Context, s retake.Service, ws retake.WorkspaceID, a wh
 }
 
 // renderWhy is the line, who wrote it, and the words that led to it.
-func renderWhy(l look, a whyAnswer) string {
+func renderWhy(l picture.Look, a whyAnswer) string {
 	var b strings.Builder
 	cp := a.Checkpoint
 	who := writer(cp)
 	if who == "" {
 		who = "outside turns"
 	}
-	fmt.Fprintf(&b, "%s  %s\n\n", l.bold(fmt.Sprintf("%s:%d", screen.Escape(a.Path), a.Line)), l.dim(fmt.Sprintf("at %d, %s", a.At.Number, l.clock(a.At.Time))))
-	room := l.width - 4
+	fmt.Fprintf(&b, "%s  %s\n\n", l.Bold(fmt.Sprintf("%s:%d", screen.Escape(a.Path), a.Line)), l.Dim(fmt.Sprintf("at %d, %s", a.At.Number, l.Clock(a.At.Time))))
+	room := l.Width - 4
 	cut := func(s string) string {
-		return l.g.Cut(screen.Escape(strings.ReplaceAll(strings.TrimRight(s, "\r\n"), "\t", "    ")), room)
+		return l.Glyphs.Cut(screen.Escape(strings.ReplaceAll(strings.TrimRight(s, "\r\n"), "\t", "    ")), room)
 	}
 	for i, line := range a.Before {
 		if i == mostReplaced {
-			fmt.Fprintf(&b, "  %s\n", l.dim(fmt.Sprintf("%s %s more", l.g.Minus, number(int64(len(a.Before)-i), "line", "lines"))))
+			fmt.Fprintf(&b, "  %s\n", l.Dim(fmt.Sprintf("%s %s more", l.Glyphs.Minus, picture.Number(int64(len(a.Before)-i), "line", "lines"))))
 			break
 		}
-		fmt.Fprintf(&b, "  %s\n", l.red(l.g.Minus+" "+cut(line)))
+		fmt.Fprintf(&b, "  %s\n", l.Red(l.Glyphs.Minus+" "+cut(line)))
 	}
-	fmt.Fprintf(&b, "  %s\n\n", l.green("+ "+cut(a.Text)))
-	text, _ := l.titled(cp, l.goals)
-	head := fmt.Sprintf("%d  %s  %s  ", cp.Number, l.clock(cp.Time), who)
-	fmt.Fprintf(&b, "%s  %s  %s  %s\n", l.bold(numeral(cp.Number)), l.dim(l.clock(cp.Time)), who, l.g.Cut(text, max(l.width-screen.Width(head), 16)))
+	fmt.Fprintf(&b, "  %s\n\n", l.Green("+ "+cut(a.Text)))
+	text, _ := l.Titled(cp, l.Goals)
+	head := fmt.Sprintf("%d  %s  %s  ", cp.Number, l.Clock(cp.Time), who)
+	fmt.Fprintf(&b, "%s  %s  %s  %s\n", l.Bold(picture.Numeral(cp.Number)), l.Dim(l.Clock(cp.Time)), who, l.Glyphs.Cut(text, max(l.Width-screen.Width(head), 16)))
 	b.WriteString(wholePrompt(l, cp))
 	return b.String()
 }
@@ -167,7 +168,7 @@ func renderWhy(l look, a whyAnswer) string {
 const promptLines = 12
 
 // wholePrompt is what the agent was asked for, line by line.
-func wholePrompt(l look, cp retake.Checkpoint) string {
+func wholePrompt(l picture.Look, cp retake.Checkpoint) string {
 	if cp.Turn == nil || cp.Turn.Prompt == "" {
 		return ""
 	}
@@ -179,17 +180,17 @@ func wholePrompt(l look, cp retake.Checkpoint) string {
 	case cp.Turn.Machine:
 		label = "asked for, and no person wrote it"
 	}
-	fmt.Fprintf(&b, "\n%s\n\n", l.dim(label))
+	fmt.Fprintf(&b, "\n%s\n\n", l.Dim(label))
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimSpace(cp.Turn.Prompt), "\n") {
-		lines = append(lines, wrapped(screen.Escape(strings.ReplaceAll(strings.TrimRight(line, "\r"), "\t", "    ")), l.width-2)...)
+		lines = append(lines, picture.Wrapped(screen.Escape(strings.ReplaceAll(strings.TrimRight(line, "\r"), "\t", "    ")), l.Width-2)...)
 	}
 	for i, line := range lines {
 		if i == promptLines {
-			fmt.Fprintf(&b, "  %s\n", l.dim("and "+number(int64(len(lines)-i), "line", "lines")+" more"))
+			fmt.Fprintf(&b, "  %s\n", l.Dim("and "+picture.Number(int64(len(lines)-i), "line", "lines")+" more"))
 			break
 		}
-		fmt.Fprintln(&b, strings.TrimRight("  "+l.g.Cut(line, l.width-2), " "))
+		fmt.Fprintln(&b, strings.TrimRight("  "+l.Glyphs.Cut(line, l.Width-2), " "))
 	}
 	return b.String()
 }

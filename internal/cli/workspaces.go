@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -27,7 +28,7 @@ func (f *face) workspacesCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.listWorkspaces(all, func(l look) string {
+			return f.listWorkspaces(all, func(l picture.Look) string {
 				if len(all) == 0 {
 					return firstRun(l)
 				}
@@ -37,7 +38,7 @@ func (f *face) workspacesCommand() *cobra.Command {
 	}
 }
 
-func (f *face) listWorkspaces(all []retake.WorkspaceState, draw func(look) string) error {
+func (f *face) listWorkspaces(all []retake.WorkspaceState, draw func(picture.Look) string) error {
 	if all == nil {
 		all = []retake.WorkspaceState{}
 	}
@@ -46,39 +47,39 @@ func (f *face) listWorkspaces(all []retake.WorkspaceState, draw func(look) strin
 	}
 	for _, w := range all {
 		if !w.Gone && w.Ended == nil {
-			f.hint("go there", "cd "+f.talk().word(w.Root)+" && retake", "protect this one", "retake init")
+			f.hint("go there", "cd "+f.talk().Word(w.Root)+" && retake", "protect this one", "retake init")
 			return nil
 		}
 	}
 	return nil
 }
 
-func renderWorkspaces(l look, all []retake.WorkspaceState) string {
+func renderWorkspaces(l picture.Look, all []retake.WorkspaceState) string {
 	name, num, ago := len("workspace"), 3, 0
 	for _, w := range all {
 		name = max(name, screen.Width(screen.Escape(w.Name)))
 		if w.Latest != nil {
 			num = max(num, len(fmt.Sprint(w.Latest.Number)))
-			ago = max(ago, len(l.ago(w.Latest.Time)))
+			ago = max(ago, len(l.Ago(w.Latest.Time)))
 		}
 	}
 	name = min(name, 24)
-	title := max(l.width-(3+name+2+num+2+ago+2)-2, 20)
+	title := max(l.Width-(3+name+2+num+2+ago+2)-2, 20)
 	rows := max(title/2, 20)
 	var b strings.Builder
 	head := "   " + screen.Pad("workspace", name) + "  " + screen.Pad("last moment", num+2+ago+2+rows) + "  where"
-	fmt.Fprintf(&b, "%s\n", l.dim(head))
+	fmt.Fprintf(&b, "%s\n", l.Dim(head))
 	for _, w := range all {
-		number, when := l.g.Dash, ""
+		number, when := l.Glyphs.Dash, ""
 		if w.Latest != nil {
-			number, when = fmt.Sprint(w.Latest.Number), l.ago(w.Latest.Time)
+			number, when = fmt.Sprint(w.Latest.Number), l.Ago(w.Latest.Time)
 		}
-		line := screen.Pad(l.g.Cut(screen.Escape(w.Name), name), name) + "  " + screen.PadLeft(number, num) + "  " +
-			screen.Pad(when, ago) + "  " + screen.Pad(l.g.Cut(lastWords(w), rows), rows) + "  " + l.path(w.Root)
+		line := screen.Pad(l.Glyphs.Cut(screen.Escape(w.Name), name), name) + "  " + screen.PadLeft(number, num) + "  " +
+			screen.Pad(when, ago) + "  " + screen.Pad(l.Glyphs.Cut(lastWords(w), rows), rows) + "  " + l.Path(w.Root)
 		if w.Gone || w.Ended != nil {
-			fmt.Fprintf(&b, "%s\n", l.dim(l.g.Ring+"  "+line))
+			fmt.Fprintf(&b, "%s\n", l.Dim(l.Glyphs.Ring+"  "+line))
 		} else {
-			fmt.Fprintf(&b, "%s  %s\n", l.green(l.g.Point), line)
+			fmt.Fprintf(&b, "%s  %s\n", l.Green(l.Glyphs.Point), line)
 		}
 	}
 	return b.String()
@@ -95,6 +96,6 @@ func lastWords(w retake.WorkspaceState) string {
 	case w.Latest == nil:
 		return "no moment yet"
 	}
-	text, _ := title(*w.Latest)
+	text, _ := picture.Title(*w.Latest)
 	return text
 }

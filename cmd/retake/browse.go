@@ -1,0 +1,26 @@
+package main
+
+import (
+	"runtime"
+
+	"github.com/retake-dev/retake/internal/config"
+	"github.com/retake-dev/retake/internal/proc"
+)
+
+// browse shows an address in the user's browser; nil where there is none to be seen.
+func browse(conf config.Config) func(url string) error {
+	opener, seen := "xdg-open", conf.Var("DISPLAY") != "" || conf.Var("WAYLAND_DISPLAY") != ""
+	if runtime.GOOS == "darwin" {
+		opener, seen = "open", true
+	}
+	if !seen || !proc.CanDetach {
+		return nil
+	}
+	return func(url string) error {
+		path, ok := conf.Look(opener)
+		if !ok {
+			return proc.ErrUnsupported
+		}
+		return proc.Launch(proc.Detached{Path: path, Args: []string{url}, Env: conf.Environ})
+	}
+}

@@ -1,0 +1,110 @@
+package picture
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+// Look is how text is drawn on one stream.
+type Look struct {
+	Paint
+	Glyphs screen.Glyphs
+	Width  int
+	Now    time.Time
+	Home   string
+	ASCII  bool
+	Goals  Goals // names for titles, when they were looked up
+
+	ListWord string // how every path of a plan is seen; empty: by the flag
+}
+
+// list is how every path of a plan is seen.
+func (l Look) list() string {
+	if l.ListWord != "" {
+		return l.ListWord
+	}
+	return "--list"
+}
+
+// Sep stands between facts of one line.
+func (l Look) Sep() string {
+	if l.ASCII {
+		return " - "
+	}
+	return " · "
+}
+
+// Facts joins what is not empty.
+func (l Look) Facts(parts ...string) string {
+	var kept []string
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, l.Sep())
+}
+
+// Path shows an absolute path, with ~ for the home directory.
+func (l Look) Path(p string) string {
+	if l.Home != "" && l.Home != string(filepath.Separator) {
+		if p == l.Home {
+			return "~"
+		}
+		if rest, ok := strings.CutPrefix(p, l.Home+string(filepath.Separator)); ok {
+			return "~" + string(filepath.Separator) + screen.Escape(rest)
+		}
+	}
+	return screen.Escape(p)
+}
+
+// Word is a path that can be pasted into a shell.
+func (l Look) Word(p string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:,@%="
+	if strings.Trim(p, plain+"~") == "" && !strings.HasPrefix(p, "~") {
+		return l.Path(p)
+	}
+	return "'" + strings.ReplaceAll(screen.Escape(p), "'", `'\''`) + "'"
+}
+
+func (l Look) Clock(t time.Time) string { return screen.Clock(t, l.Now) }
+
+// Ago never goes below zero: the clock may stand behind what was recorded.
+func (l Look) Ago(t time.Time) string { return screen.Ago(max(l.Now.Sub(t), 0)) }
+
+// Ends sets a to the left and b to the right of a line. The widths are those
+// before coloring.
+func (l Look) Ends(a, b string, aWidth, bWidth int) string {
+	return a + strings.Repeat(" ", max(l.Width-aWidth-bWidth, 2)) + b
+}
+
+// Number names a count with its noun: 1 file, 1,204 files, no files.
+func Number(n int64, one, many string) string {
+	switch n {
+	case 0:
+		return "no " + many
+	case 1:
+		return "1 " + one
+	}
+	return screen.Count(n) + " " + many
+}
+
+// Numeral is the number of a moment.
+func Numeral(n int64) string { return strconv.FormatInt(n, 10) }
+
+func Files(n int64) string { return Number(n, "file", "files") }
+
+func Moments(n int64) string { return Number(n, "moment", "moments") }
+
+// LineText shows a line of a file: tabs stay, they are harmless.
+func LineText(s string) string {
+	parts := strings.Split(s, "\t")
+	for i, p := range parts {
+		parts[i] = screen.Escape(p)
+	}
+	return strings.Join(parts, "\t")
+}

@@ -1,0 +1,100 @@
+package picture
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+// Deed is what consenting to an obstacle means: "delete 1,132 files". It stands in
+// questions and in refusals, and is not escaped yet.
+func Deed(p *retake.Plan, o retake.Obstacle) string {
+	it := "it"
+	if len(o.Paths) > 1 {
+		it = "them"
+	}
+	switch o.Class {
+	case retake.ObstacleMassDelete:
+		return "delete " + Files(tallyOf(p).deleted)
+	case retake.ObstacleUncaptured:
+		return "go on though no moment holds " + some(o.Paths, "something") + " for sure"
+	case retake.ObstacleChanged:
+		if len(o.Paths) > 1 {
+			return "overwrite your edits of " + some(o.Paths, "")
+		}
+		return "overwrite your edit of " + some(o.Paths, "something")
+	case retake.ObstaclePartial:
+		return "go to " + goal(p) + ", which is not whole"
+	case retake.ObstacleHeld:
+		return "replace " + some(o.Paths, "something") + " while programs hold " + it
+	case retake.ObstacleDatabase:
+		return "replace " + some(o.Paths, "a database") + " while a program has " + it + " open"
+	case retake.ObstacleSpace:
+		return "begin with too little room"
+	case retake.ObstacleNames:
+		return "write " + some(o.Paths, "names") + " though this disk takes several names for one"
+	case retake.ObstacleSetuid:
+		return "write " + some(o.Paths, "files") + ", run with the rights of the owner"
+	}
+	return "go on although " + strings.TrimRight(o.Text, ".")
+}
+
+// some names one path, or counts several.
+func some(paths []string, none string) string {
+	switch len(paths) {
+	case 0:
+		return none
+	case 1:
+		return paths[0]
+	}
+	return Number(int64(len(paths)), "path", "paths")
+}
+
+// Unaccepted are the classes that nobody consented to, in the order of the plan. A
+// class asks once, for all its paths.
+func Unaccepted(p *retake.Plan, accepted []string) []retake.Obstacle {
+	var out []retake.Obstacle
+	for _, o := range p.Obstacles {
+		if slices.Contains(accepted, o.Class) {
+			continue
+		}
+		i := slices.IndexFunc(out, func(have retake.Obstacle) bool { return have.Class == o.Class })
+		if i < 0 {
+			out = append(out, o)
+			continue
+		}
+		out[i].Paths = slices.Concat(out[i].Paths, o.Paths)
+		out[i].Text += ", and " + o.Text
+	}
+	return out
+}
+
+// NumbersOf is the sum of a plan in words: deletions first.
+func NumbersOf(p *retake.Plan) []string {
+	w, t := wordsOf(p.Course), tallyOf(p)
+	var out []string
+	add := func(word string, n int64) {
+		if n > 0 {
+			out = append(out, word+" "+screen.Count(n))
+		}
+	}
+	add("delete", t.deleted)
+	add(w.bring, t.brought)
+	add(w.change, t.changed)
+	add("merge", t.merged)
+	if t.beside > 0 {
+		out = append(out, "put "+screen.Count(t.beside)+" beside")
+	}
+	return out
+}
+
+// LastQuestion has the numbers once more.
+func LastQuestion(p *retake.Plan) string {
+	q := wordsOf(p.Course).now + " " + screen.Escape(goal(p)) + " now"
+	if n := NumbersOf(p); len(n) > 0 {
+		q += ": " + strings.Join(n, ", ")
+	}
+	return q + "?"
+}

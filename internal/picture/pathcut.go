@@ -1,0 +1,31 @@
+package picture
+
+import "github.com/retake-dev/retake/internal/screen"
+
+// alike reports whether paths that differ look the same once their beginning is cut.
+func (l Look) alike(paths []string, width int) bool {
+	seen := map[string]string{}
+	for _, p := range paths {
+		cut := l.tail(p, width)
+		if other, ok := seen[cut]; ok && other != p {
+			return true
+		}
+		seen[cut] = p
+	}
+	return false
+}
+
+// PathCut cuts a path that does not fit: at its beginning, or in the middle.
+func (l Look) PathCut(path string, width int, middle bool) string {
+	if !middle || screen.Width(path) <= width {
+		return l.tail(path, width)
+	}
+	head, used := "", 0
+	for _, r := range path {
+		if used += screen.Width(string(r)); used > width/2 {
+			break
+		}
+		head += string(r)
+	}
+	return head + l.tail(path[len(head):], width-screen.Width(head))
+}

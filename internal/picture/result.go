@@ -1,0 +1,126 @@
+package picture
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+// RenderResult tells what was done: deletions first, how it comes back, what is
+// not as it should be.
+func RenderResult(l Look, p *retake.Plan, res retake.RestoreResult, took time.Duration) string {
+	var b strings.Builder
+	b.WriteString(resultHead(l, p, res, took) + "\n\n")
+	b.WriteString("  " + resultCounts(l, p, res) + "\n")
+	field := func(name, text string) {
+		fmt.Fprintf(&b, "  %s%s\n", l.Dim(screen.Pad(name, wordColumns)), text)
+	}
+	if res.Safety.ID != "" {
+		field("before", "moment "+l.Bold(fmt.Sprint(res.Safety.Number))+", all you had")
+	}
+	if res.Checkpoint.ID != "" {
+		field("now", nowText(l, p, res))
+	}
+	for _, k := range p.Keeps {
+		if k.Why == retake.KeepConflict && k.Side != "" {
+			field("beside", screen.Escape(k.Side)+l.Dim("  the other version of "+screen.Escape(k.Path)))
+		}
+	}
+	for _, h := range res.Holders {
+		field("running", fmt.Sprintf("%s %d still holds the old %s: restart it", screen.Escape(h.Command), h.PID, screen.Escape(h.Path)))
+	}
+	for _, e := range p.Effects {
+		field("stays done", screen.Escape(e.ID)+" "+screen.Escape(e.Text))
+	}
+	for _, f := range res.Failed {
+		fmt.Fprintf(&b, "  %s%s  %s\n", l.Red(screen.Pad("left", wordColumns)), screen.Escape(f.Path), l.Dim(screen.Escape(f.Why)))
+	}
+	return b.String()
+}
+
+func resultHead(l Look, p *retake.Plan, res retake.RestoreResult, took time.Duration) string {
+	sign := l.Green(l.Glyphs.Yes)
+	if len(res.Failed) > 0 {
+		sign = l.Yellow(screen.Pad("!", screen.Width(l.Glyphs.Yes)))
+	}
+	what := wordsOf(p.Course).done + " " + screen.Escape(goal(p))
+	right := screen.Took(took)
+	room := l.Width - screen.Width(l.Glyphs.Yes) - 1 - screen.Width(what) - screen.Width(right) - 4
+	about := l.Glyphs.Cut(aboutGoal(l, p), max(room, 0))
+	head := sign + " " + l.Bold(what)
+	width := screen.Width(l.Glyphs.Yes) + 1 + screen.Width(what)
+	if about != "" {
+		head += "  " + about
+		width += 2 + screen.Width(about)
+	}
+	return l.Ends(head, l.Dim(right), width, screen.Width(right))
+}
+
+// resultCounts are the numbers of the plan without what was left.
+func resultCounts(l Look, p *retake.Plan, res retake.RestoreResult) string {
+	left := map[string]bool{}
+	for _, f := range res.Failed {
+		left[f.Path] = true
+	}
+	done := *p
+	done.Deletes, done.Writes, done.Merges = without(p.Deletes, left), without(p.Writes, left), without(p.Merges, left)
+	w, t := wordsOf(p.Course), tallyOf(&done)
+	part := func(word string, n int64) string {
+		if n == 0 {
+			return ""
+		}
+		return word + " " + screen.Count(n)
+	}
+	text := l.Facts(part("deleted", t.deleted), part(w.brought, t.brought), part(w.turned, t.changed), part("merged", t.merged),
+		part("put beside", t.beside), part("kept", t.kept))
+	if len(done.Writes)+len(done.Merges) == 0 {
+		return text
+	}
+	const note = "every byte read back"
+	return text + strings.Repeat(" ", max(l.Width-2-screen.Width(text)-len(note), 2)) + l.Dim(note)
+}
+
+func without(steps []retake.Step, left map[string]bool) []retake.Step {
+	var out []retake.Step
+	for _, s := range steps {
+		if !left[s.Path] {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func nowText(l Look, p *retake.Plan, res retake.RestoreResult) string {
+	text := "moment " + l.Bold(fmt.Sprint(res.Checkpoint.Number))
+	to := p.Course == retake.CourseRestore || p.Course == retake.CourseFinish
+	switch same := res.Checkpoint.Content != "" && res.Checkpoint.Content == res.Target.Content; {
+	case to && same:
+		return text + fmt.Sprintf(", same files as %d", res.Target.Number)
+	case to && len(p.Keeps) > 0 && len(p.Paths) == 0 && len(res.Failed) == 0:
+		return text + fmt.Sprintf(", as %d but for what was kept", res.Target.Number)
+	}
+	if res.Checkpoint.Content != "" && res.Checkpoint.Content == res.Safety.Content {
+		text += fmt.Sprintf(", same files as %d", res.Safety.Number)
+	}
+	return text
+}
+
+// PartlyDone is the error of a plan of which something was left.
+func PartlyDone(res retake.RestoreResult) *retake.Error {
+	n := int64(len(res.Failed))
+	verb := "were"
+	if n == 1 {
+		verb = "was"
+	}
+	e := &retake.Error{
+		Kind: retake.Partly, What: fmt.Sprintf("%s %s left as found", Number(n, "path", "paths"), verb), Safe: "All else is done.",
+		Hint: "go back: retake undo     see: retake diff",
+	}
+	if res.Safety.ID != "" {
+		e.Safe += fmt.Sprintf(" Moment %d holds all there was before.", res.Safety.Number)
+	}
+	return e
+}

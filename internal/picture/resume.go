@@ -1,0 +1,69 @@
+package picture
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+func RenderResume(l Look, r retake.Resumption) string {
+	var b strings.Builder
+	where := fmt.Sprintf("at %d", r.Checkpoint.Number)
+	if !r.Exact {
+		where = "with all that was said"
+	}
+	switch {
+	case len(r.Command) > 0:
+		fmt.Fprintf(&b, "Continue %s's conversation %s\n", screen.Escape(r.Agent), where)
+		fmt.Fprintf(&b, "  %s\n", l.Bold(commandLine(l, r)))
+		if !r.Exact && r.Why != "" {
+			fmt.Fprintf(&b, "  %s\n", l.Dim(screen.Escape(r.Why)))
+		}
+	default:
+		fmt.Fprintf(&b, "The conversation of %s cannot be continued from here: %s\n", screen.Escape(r.Agent), screen.Escape(r.Why))
+	}
+	if r.Next != nil {
+		n := 0
+		for i, t := range r.Tasks {
+			if t == *r.Next {
+				n = i + 1
+			}
+		}
+		fmt.Fprintf(&b, "  next task %d of %d: %s\n", n, len(r.Tasks), screen.Escape(r.Next.Title))
+	}
+	for _, line := range Wrap(toldText(r), max(l.Width-2, 40)) {
+		fmt.Fprintf(&b, "  %s\n", l.Dim(line))
+	}
+	return b.String()
+}
+
+// toldText is what the agent hears, in short; JSON has its words.
+func toldText(r retake.Resumption) string {
+	parts := []string{fmt.Sprintf("it stands at %d", r.Checkpoint.Number), "what came after is not part of it"}
+	var ids []string
+	for _, e := range r.Effects {
+		ids = append(ids, screen.Escape(e.ID))
+	}
+	switch len(ids) {
+	case 0:
+	case 1:
+		parts = append(parts, ids[0]+" stays done and must not be repeated")
+	default:
+		parts = append(parts, strings.Join(ids, ", ")+" stay done and must not be repeated")
+	}
+	if len(r.Tasks) > 0 {
+		parts = append(parts, "its tasks")
+	}
+	return "the agent is told: " + strings.Join(parts, "; ")
+}
+
+// commandLine is what a person types.
+func commandLine(l Look, r retake.Resumption) string {
+	words := []string{}
+	for _, w := range r.Command {
+		words = append(words, l.Word(w))
+	}
+	return "cd " + l.Word(r.Dir) + " && " + strings.Join(words, " ")
+}

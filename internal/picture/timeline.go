@@ -1,0 +1,143 @@
+package picture
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+// From this many columns on, flags, who and facts have columns of their own.
+const WideFrom = 120
+
+const (
+	filesColumns  = 6
+	leadColumns   = 10
+	verifyColumns = 8
+	verifyMost    = 12 // of a narrow timeline
+)
+
+// View is a part of a timeline with all that its picture needs.
+type View struct {
+	retake.Timeline
+	Newest int64 // the number of the checkpoint on which the files stand
+	Goals  Goals
+	Forks  []ForkLine
+	Tree   bool           // no moment in between is left out
+	Now    *retake.Counts // what changed since the newest; nil: not known
+	Level  string         // of protection; empty: not known
+}
+
+// verified reports whether anybody ever asked whether a moment works.
+func (v View) verified() bool {
+	for _, f := range v.Findings {
+		if len(f.Answers) > 0 {
+			return true
+		}
+	}
+	return v.Good != nil
+}
+
+const leftBehind = "left behind"
+
+// RenderTimeline draws a timeline, newest on top.
+func RenderTimeline(l Look, v View) string {
+	head := timelineHead(l, v)
+	if len(v.Checkpoints) == 0 {
+		return head + "\nNo moment is in this part of the timeline.\n"
+	}
+	rows, lanes := l.rows(v)
+	c := fit(l, rows, lanes, v.verified())
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s\n", head, l.Dim(c.head()))
+	for _, r := range rows {
+		b.WriteString(l.drawRow(c, r))
+		b.WriteString(l.effectRows(c, r))
+	}
+	return b.String()
+}
+
+// rows are the rungs with their places in the graph, and how many lanes it has.
+func (l Look) rows(v View) (rows []row, lanes int) {
+	us, spots := v.rungs(false)
+	behind := map[retake.CheckpointID]bool{}
+	if !v.Tree {
+		behind = behindOf(v.Checkpoints)
+	}
+	if v.Now != nil && v.Now.Total() > 0 {
+		rows = append(rows, l.nowRow(v))
+	}
+	for i, u := range us {
+		r := l.rowOf(u, v)
+		r.spot = spots[i]
+		if u.moments != nil && behind[u.moments[0].ID] {
+			r.left, r.loose = true, true
+		}
+		rows = append(rows, r)
+	}
+	return rows, lanesOf(spots)
+}
+
+// nowRow is what changed since the newest moment.
+func (l Look) nowRow(v View) row {
+	n := *v.Now
+	return row{
+		node: l.Glyphs.Dots, quiet: true, when: "now", said: true, files: screen.Count(n.Total()),
+		title:  fmt.Sprintf("%s changed since %d", Files(n.Total()), v.Newest),
+		points: countPoints(retake.Checkpoint{Changed: n}),
+	}
+}
+
+// behindOf are the moments that do not lie on the way to the newest one. Where
+// that way leaves what is shown, nothing is said.
+func behindOf(cs []retake.Checkpoint) map[retake.CheckpointID]bool {
+	behind := map[retake.CheckpointID]bool{}
+	if len(cs) == 0 {
+		return behind
+	}
+	next := cs[0].ID
+	var passed []retake.CheckpointID
+	for _, c := range cs { // a parent is always older
+		if c.ID != next {
+			passed = append(passed, c.ID)
+			continue
+		}
+		for _, id := range passed {
+			behind[id] = true
+		}
+		passed, next = nil, c.Parent
+	}
+	return behind
+}
+
+// timelineHead is the answer first: which moment is good, and since when all is protected.
+func timelineHead(l Look, v View) string {
+	name, root := screen.Escape(v.Workspace.Name), l.Path(v.Workspace.Root)
+	good := ""
+	switch {
+	case v.Good != nil:
+		good = l.Green(l.Glyphs.Yes) + " good is " + l.Bold(fmt.Sprint(v.Good.Number))
+		if l.Width >= WideFrom {
+			good += " " + l.Dim(l.Clock(v.Good.Time))
+		}
+	case v.verified():
+		good = l.Dim("no good yet")
+	}
+	rest := "protected since " + l.Clock(v.Workspace.Created)
+	if l.Width >= WideFrom {
+		if v.Level != "" {
+			rest += ", " + screen.Escape(v.Level)
+		}
+		rest = l.Facts(rest, Moments(v.Total))
+	}
+	right := l.Dim(rest)
+	if good != "" {
+		right = good + l.Dim(l.Sep()+rest)
+	}
+	width := screen.Width(name) + 2 + screen.Width(root)
+	if width+2+l.ShownWidth(right) > l.Width {
+		return fmt.Sprintf("%s  %s\n%s\n", l.Bold(name), l.Dim(root), right)
+	}
+	return l.Ends(l.Bold(name)+"  "+l.Dim(root), right, width, l.ShownWidth(right)) + "\n"
+}

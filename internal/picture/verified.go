@@ -1,0 +1,74 @@
+package picture
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+// outputShown is how many lines of what a run printed are shown; its end tells most.
+const outputShown = 40
+
+// RenderVerified tells every run about a moment, and the end of what each printed.
+func RenderVerified(l Look, c Card) string {
+	if len(c.Verifications) == 0 && len(c.answers()) == 0 {
+		return "Nobody verified this moment.\n\n" + l.Dim("A verification is a command that passes or fails: retake verify -- COMMAND") + "\n"
+	}
+	var b strings.Builder
+	for _, line := range l.verifyLines(c) {
+		b.WriteString("  " + line + "\n")
+	}
+	for _, v := range c.Verifications {
+		b.WriteString("\n" + l.runHead(v) + "\n")
+		b.WriteString(l.runOutput(c, v))
+	}
+	return b.String()
+}
+
+func (l Look) runHead(v retake.Verification) string {
+	sign, color := l.Sign(v.Verdict, v.Claim)
+	exit := ""
+	if v.Exit != 0 {
+		exit = fmt.Sprintf("exit %d", v.Exit)
+	}
+	as := ""
+	if v.Number != 0 {
+		as = fmt.Sprintf("on %d", v.Number)
+	}
+	facts := l.Facts(l.Glyphs.Cut(screen.Escape(v.Command), 60), exit, l.Clock(v.Started), screen.Took(v.Took), as, ranBy(v))
+	return color(sign) + " " + l.Bold(screen.Escape(v.Name)) + "  " + l.Dim(facts)
+}
+
+func (l Look) runOutput(c Card, v retake.Verification) string {
+	lines := SplitLines(strings.TrimRight(v.Output, "\n"))
+	if len(lines) == 0 {
+		return "  " + l.Dim("it printed nothing, or nothing is kept") + "\n"
+	}
+	var b strings.Builder
+	if more := len(lines) - outputShown; more > 0 {
+		fmt.Fprintf(&b, "  %s\n", l.Dim(fmt.Sprintf("%s %s before: retake show %d --output %s", l.Glyphs.More, Number(int64(more), "line", "lines"), c.Checkpoint.Number, screen.Escape(v.Name))))
+		lines = lines[more:]
+	}
+	for _, line := range lines {
+		b.WriteString("  " + LineText(TrimNewline(line)) + "\n")
+	}
+	return b.String()
+}
+
+// RenderSaid tells what was asked, called and answered in the turn of a moment, and its
+// tasks.
+func RenderSaid(l Look, c Card) string {
+	var out []string
+	for _, lines := range [][]string{l.saidBeside(c, l.Width), l.tasksBeside(c, l.Width)} {
+		if len(lines) > 0 && len(out) > 0 {
+			out = append(out, "")
+		}
+		out = append(out, lines...)
+	}
+	if len(out) == 0 {
+		return "No agent was at work: nobody said anything.\n"
+	}
+	return strings.Join(out, "\n") + "\n"
+}

@@ -1,0 +1,71 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/retake-dev/retake/internal/picture"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+// help is the page of the keys.
+type help struct {
+	base
+	scroll
+}
+
+var helpTexts = [][2]string{
+	{"j k ↓ ↑", "one further, one back; also space, page keys, ctrl-d, ctrl-u"},
+	{"g G", "the newest moment, and start"},
+	{"n N", "the next and the previous good moment; in a text, the next place found"},
+	{"enter", "open"},
+	{"esc", "one step back; it never changes anything"},
+	{"/", "find moments by words; in a text, find in it"},
+	{"d D", "diff with the moment before, with now"},
+	{"c", "mark a moment; then choose another and press c again to compare"},
+	{"r", "the plan to restore the chosen moment"},
+	{"u", "the plan to undo the newest turn or change"},
+	{"f", "grow a fork from the chosen moment; asks for a directory"},
+	{"v", "good moments only, and all again"},
+	{"h", "lines that restores left behind, and folded again"},
+	{"1 2 3 4", "of a moment: story, files, what was said, what was verified"},
+	{"← →", "the rest of long lines"},
+	{"?", "this page"},
+	{"q", "leave; nothing that runs is stopped"},
+}
+
+func newHelp(m *model) *help {
+	l := m.look()
+	var b strings.Builder
+	b.WriteString(l.Bold("Keys") + "\n\n")
+	for _, t := range helpTexts {
+		key := t[0]
+		if l.ASCII {
+			key = asciiKeys.Replace(key)
+		}
+		for i, line := range picture.Wrap(t[1], max(l.Width-16, 20)) {
+			if i > 0 {
+				key = ""
+			}
+			b.WriteString("  " + l.Bold(screen.Pad(key, 12)) + "  " + line + "\n")
+		}
+	}
+	b.WriteString("\nNo key applies anything: keys open plans, and a plan asks before it is done.\n")
+	return &help{base: m.newBase(), scroll: newScroll(b.String())}
+}
+
+func (p *help) key(m *model, k string) tea.Cmd {
+	if k == "esc" || k == "?" || k == "enter" {
+		m.back()
+		return nil
+	}
+	cmd, _ := p.hear(m, &p.base, k)
+	return cmd
+}
+
+func (p *help) draw(_ *model, l picture.Look, height int) []string { return p.scroll.draw(l, height) }
+
+func (p *help) say(_ *model, l picture.Look) string { return l.Dim(p.place()) }
+
+func (p *help) keys() []string { return []string{"j k", "scroll", "esc", "back"} }
