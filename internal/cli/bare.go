@@ -51,7 +51,7 @@ func firstRun(l picture.Look) string {
 		"and shows every file as it was.",
 		"",
 		"  " + l.Bold("cd your-project && retake init") + "     looks first; asks when something is unusual",
-		"  " + l.Bold("retake demo") + "                        a small shop with a history, to try everything on",
+		"  " + l.Bold("retake demo") + "                        a small shop with a history, to try it on",
 		"",
 		"Your files were not touched. No account, no network: all it keeps stays here.",
 		"",

@@ -64,7 +64,7 @@ func TestWhatIsNotQuiet(t *testing.T) {
 		"a pin":         func(s *stage) { s.V.Pins = []retake.Pin{{Name: "v1", Checkpoint: "cp_4"}} },
 		"a fork": func(s *stage) {
 			s.V.Forks = []picture.ForkLine{fork("f", 1, at(9, 9), "codex", retake.Passed, 1, "a")}
-			s.V.Forks[0].WorkspaceState.Origin.Checkpoint = "cp_4"
+			s.V.Forks[0].Origin.Checkpoint = "cp_4"
 		},
 		"where one left": func(s *stage) { s.V.Checkpoints[0].Parent = "cp_4" },
 	} {

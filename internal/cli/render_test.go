@@ -139,7 +139,7 @@ func TestError(t *testing.T) {
 func TestFirstRunNamesOnlyWhatExists(t *testing.T) {
 	t.Parallel()
 	got := cli.FirstRun(cli.NewLook(80, now, false, false))
-	if !strings.HasPrefix(got, "No directory is protected yet.\n") || !strings.Contains(got, "retake init") || strings.Contains(got, "demo") {
+	if !strings.HasPrefix(got, "No directory is protected yet.\n") || !strings.Contains(got, "retake init") || !strings.Contains(got, "retake demo") {
 		t.Fatalf("got\n%s", got)
 	}
 	for line := range strings.SplitSeq(got, "\n") {

@@ -19,7 +19,6 @@ var (
 	installed = picturetest.Installed
 	run       = picturetest.Run
 	manual    = picturetest.Manual
-	claude    = picturetest.Claude
 	point     = picturetest.Point
 	src       = picturetest.Src
 	fork      = picturetest.Fork

@@ -266,7 +266,7 @@ func TestManyForksAreCounted(t *testing.T) {
 	v, _ := small(1, 0)
 	for i := range 4 {
 		f := fork(fmt.Sprintf("f%d", i), 2, at(10, i), "codex", retake.Passed, 1, "a.ts")
-		f.WorkspaceState.Origin.Checkpoint, f.Finding.Answers = "cp_1", nil
+		f.Origin.Checkpoint, f.Finding.Answers = "cp_1", nil
 		v.Forks = append(v.Forks, f)
 	}
 	same(t, strings.Join(lines(v), "\n")+"\n",

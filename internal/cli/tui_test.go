@@ -34,7 +34,7 @@ func TestTUI(t *testing.T) {
 		t.Errorf("shown in another look: %+v", got)
 	}
 	p.screen = func(cli.Screen) error { return errors.New("no such terminal") }
-	p.types("", "tui").want(t, 1, "", "no such terminal")
+	p.types("", "tui").want(t, 1, "", "No such terminal.")
 }
 
 // Without somebody at a terminal there is nothing to fill.

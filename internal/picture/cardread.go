@@ -75,6 +75,7 @@ func (c *Card) readMore(ctx context.Context, s retake.Service, ws retake.Workspa
 // othersRead is how many answers about other moments are looked through.
 const othersRead = 500
 
+// FilledStory has no null where a list is promised.
 func FilledStory(st retake.Story) retake.Story {
 	if st.Groups == nil {
 		st.Groups = []retake.Group{}
@@ -99,6 +100,7 @@ func (c Card) answers() []retake.Answer {
 	return answersOf(c.Verifications, c.Checkpoint.Number)
 }
 
+// Hints are what to do next, label and command by turns.
 func (c Card) Hints() []string {
 	n := c.Checkpoint.Number
 	pairs := []string{"lines", fmt.Sprintf("retake diff %d", n)}
@@ -108,6 +110,7 @@ func (c Card) Hints() []string {
 	return append(pairs, "go back", fmt.Sprintf("retake restore %d", n))
 }
 
+// TrimNewline takes one end of a line away.
 func TrimNewline(s string) string {
 	if n := len(s); n > 0 && s[n-1] == '\n' {
 		return s[:n-1]

@@ -24,6 +24,7 @@ var groupWords = map[retake.Difference]string{
 	retake.Edited: "edited", retake.Moded: "mode", retake.Timed: "time only",
 }
 
+// Groups parts changes by their kind, what is lost first.
 func Groups(changes []retake.Change) []Group {
 	by := map[retake.Difference][]retake.Change{}
 	for _, c := range changes {

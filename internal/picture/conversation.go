@@ -10,6 +10,7 @@ import (
 	"github.com/retake-dev/retake/internal/talk"
 )
 
+// Conversation is what was said up to a moment.
 type Conversation struct {
 	V            int                 `json:"v"`
 	Checkpoint   retake.Checkpoint   `json:"checkpoint"`
@@ -33,6 +34,7 @@ func ReadConversation(ctx context.Context, s retake.Service, ws retake.Workspace
 // maxSpoken bounds what one line of a tool takes on a screen; JSON has all of it.
 const maxSpoken = 12
 
+// RenderConversation tells who said what.
 func RenderConversation(l Look, a Conversation) string {
 	var b strings.Builder
 	c := a.Conversation

@@ -81,6 +81,7 @@ func Grade(l Look, g retake.Grade) string {
 	return screen.Escape(string(g))
 }
 
+// FirstPaths is how many paths are named before the rest is counted.
 const FirstPaths = 3
 
 // GapLines lists each reason with its first paths, and how many there are more.

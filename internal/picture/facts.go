@@ -205,6 +205,7 @@ func (b *book) envKeys(count, name, keys, note string) {
 	}
 }
 
+// PlainText paints nothing.
 func PlainText(s string) string { return s }
 
 // secretNote says of a file with keys that values look like secrets.

@@ -228,6 +228,7 @@ func (n *branch) lines(bunch bool) []folded {
 	return out
 }
 
+// IsDir reports whether a change is about a directory.
 func IsDir(c *retake.Change) bool {
 	e := c.After
 	if e == nil {

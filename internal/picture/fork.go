@@ -9,6 +9,7 @@ import (
 	"github.com/retake-dev/retake/internal/screen"
 )
 
+// RenderFork tells where a fork grew, and from what.
 func RenderFork(l Look, res retake.ForkResult, took time.Duration) string {
 	var b strings.Builder
 	o := res.Origin

@@ -2,6 +2,7 @@ package picture
 
 import "strings"
 
+// Pairs joins labels and commands.
 func (l Look) Pairs(pairs []string) string {
 	var items []string
 	for i := 0; i+1 < len(pairs); i += 2 {

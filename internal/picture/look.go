@@ -71,6 +71,7 @@ func (l Look) Word(p string) string {
 	return "'" + strings.ReplaceAll(screen.Escape(p), "'", `'\''`) + "'"
 }
 
+// Clock is a time as briefly as now allows.
 func (l Look) Clock(t time.Time) string { return screen.Clock(t, l.Now) }
 
 // Ago never goes below zero: the clock may stand behind what was recorded.
@@ -96,8 +97,10 @@ func Number(n int64, one, many string) string {
 // Numeral is the number of a moment.
 func Numeral(n int64) string { return strconv.FormatInt(n, 10) }
 
+// Files counts files.
 func Files(n int64) string { return Number(n, "file", "files") }
 
+// Moments counts moments.
 func Moments(n int64) string { return Number(n, "moment", "moments") }
 
 // LineText shows a line of a file: tabs stay, they are harmless.

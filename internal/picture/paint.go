@@ -17,16 +17,22 @@ func (p Paint) code(code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
+// Bold is for what matters most in a line.
 func (p Paint) Bold(s string) string { return p.code("1", s) }
 
+// Dim is for what can be read over.
 func (p Paint) Dim(s string) string { return p.code("2", s) }
 
+// Red is for what failed, or goes.
 func (p Paint) Red(s string) string { return p.code("31", s) }
 
+// Green is for what passed, or comes.
 func (p Paint) Green(s string) string { return p.code("32", s) }
 
+// Yellow is for what needs a word, or stays done.
 func (p Paint) Yellow(s string) string { return p.code("33", s) }
 
+// Cyan is for what is not the whole truth.
 func (p Paint) Cyan(s string) string { return p.code("36", s) }
 
 // loud is bold and colored, for the words and numbers that a plan begins with.

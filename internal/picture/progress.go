@@ -8,8 +8,10 @@ import (
 	"github.com/retake-dev/retake/internal/screen"
 )
 
+// BarColumns is how long a bar is.
 const BarColumns = 28
 
+// RenderProgress is one line about how far something is.
 func RenderProgress(l Look, word string, at retake.Progress) string {
 	line := "  " + l.Yellow(l.Glyphs.Wait) + " " + l.Bold(screen.Pad(word, 13))
 	counts := Files(at.Files) + "   " + screen.Bytes(at.Bytes)

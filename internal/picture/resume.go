@@ -8,6 +8,7 @@ import (
 	"github.com/retake-dev/retake/internal/screen"
 )
 
+// RenderResume tells how a conversation goes on from a moment.
 func RenderResume(l Look, r retake.Resumption) string {
 	var b strings.Builder
 	where := fmt.Sprintf("at %d", r.Checkpoint.Number)

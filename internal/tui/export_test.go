@@ -160,6 +160,7 @@ func (d *Desk) Loaded() int { return len(d.m.timeline().shot.view.Checkpoints) }
 
 // RunOn runs the real program on a pipe and a size.
 func RunOn(ctx context.Context, o Options, in io.Reader, out io.Writer, width, height int) error {
+	o.In, o.Out = in, out
 	return run(ctx, o, tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment([]string{"TERM=xterm-256color"}),
 		tea.WithColorProfile(colorprofile.ANSI), tea.WithWindowSize(width, height))
 }

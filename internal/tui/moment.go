@@ -210,7 +210,7 @@ func (p *moment) draw(_ *model, l picture.Look, height int) []string {
 		x.width = l.Width
 		x.set(x.text(l))
 	}
-	return append(out, x.scroll.draw(l, height-len(out))...)
+	return append(out, x.draw(l, height-len(out))...)
 }
 
 func (p *moment) head(l picture.Look) string {

@@ -31,7 +31,7 @@ func (r *reading) body(l picture.Look, height int) []string {
 	case !r.ready:
 		return []string{l.Dim("reading" + l.Glyphs.More)}
 	}
-	return r.scroll.draw(l, height)
+	return r.draw(l, height)
 }
 
 // failed keeps what went wrong, and reports whether something did.

@@ -48,16 +48,21 @@ func run(ctx context.Context, o Options, how ...tea.ProgramOption) error {
 	defer stop()
 	m := newModel(ctx, o)
 	_, err := tea.NewProgram(m, append(how, tea.WithContext(ctx), tea.WithoutSignalHandler())...).Run()
-	if ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled) {
-		return ctx.Err()
-	}
-	if err != nil {
+	ended := ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled)
+	if err != nil && !ended {
 		return fmt.Errorf("show the terminal: %w", err)
 	}
-	if text := m.parting(); text != "" {
-		_, err = io.WriteString(o.Out, text)
+	text := m.parting()
+	if _, err := io.WriteString(o.Out, text); err != nil {
+		return fmt.Errorf("say what was done: %w", err)
 	}
-	return err
+	switch {
+	case ended && text != "":
+		return &retake.Error{Kind: retake.Canceled, What: "stopped", Safe: "What was done before stays done."}
+	case ended:
+		return ctx.Err()
+	}
+	return nil
 }
 
 // parting is what stays on the terminal when we leave: what was done last, because its
