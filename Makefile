@@ -60,7 +60,7 @@ sdk: ## the clients in three languages, asked the same of a real server
 .PHONY: console browser
 
 console: ## build the console into internal/web/dist
-	cd console && npm ci --no-audit --no-fund && npm run build
+	cd console && npm install --no-save --no-audit --no-fund && npm run build
 
 browser: ## the console in a real browser, at full size
 	go test -count=1 -timeout 40m -v -tags browser ./test/browser
