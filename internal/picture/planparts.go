@@ -270,21 +270,9 @@ func (l Look) bundle(items []item, g grid, lines int) []string {
 
 // Flow sets words, with commas, into lines of a width. A word is never broken.
 func Flow(words []string, width int) []string {
-	var out []string
-	line := ""
-	for i, w := range words {
-		if i < len(words)-1 {
-			w += ","
-		}
-		switch {
-		case line == "":
-			line = w
-		case screen.Width(line)+1+screen.Width(w) <= width:
-			line += " " + w
-		default:
-			out = append(out, line)
-			line = w
-		}
+	listed := slices.Clone(words)
+	for i := range max(0, len(listed)-1) {
+		listed[i] += ","
 	}
-	return append(out, line)
+	return fill(listed, width)
 }

@@ -203,10 +203,13 @@ func donePart(effects []retake.Effect) part {
 }
 
 // Wrap breaks text between words; a word that is too long has a line of its own.
-func Wrap(text string, width int) []string {
+func Wrap(text string, width int) []string { return fill(strings.Fields(text), width) }
+
+// fill puts as many words on each line as fit.
+func fill(words []string, width int) []string {
 	var out []string
 	line := ""
-	for _, w := range strings.Fields(text) {
+	for _, w := range words {
 		switch {
 		case line == "":
 			line = w
