@@ -138,11 +138,14 @@ type Reader interface {
 	Status(ctx context.Context, ws WorkspaceID) (Status, error)
 }
 
-// DiffQuery names two moments and the paths of interest; no path means all.
+// DiffQuery names two moments and the paths of interest; no path means all. Diff answers
+// in parts when a limit is given; a story is always whole.
 type DiffQuery struct {
 	Workspace WorkspaceID
 	From, To  string
 	Paths     []string
+	After     string // the Next of the part before
+	Limit     int    // changes in one part; 0: all
 }
 
 // Comparison is what differs between two moments. A nil To is now.
@@ -151,6 +154,7 @@ type Comparison struct {
 	To      *Checkpoint `json:"to,omitempty"`
 	Changes []Change    `json:"changes"`
 	Gaps    []Gap       `json:"gaps,omitempty"` // of now
+	Next    string      `json:"next,omitempty"` // asks for the part behind this one; empty: there is none
 }
 
 // Status is how well a workspace is protected at this moment.

@@ -156,6 +156,12 @@ func (c *Client) Find(ctx context.Context, ws retake.WorkspaceID, ref string) (r
 // Diff compares two moments.
 func (c *Client) Diff(ctx context.Context, q retake.DiffQuery) (retake.Comparison, error) {
 	v := url.Values{"from": {q.From}, "to": {q.To}, "path": q.Paths}
+	if q.Limit > 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	if q.After != "" {
+		v.Set("after", q.After)
+	}
 	return call[retake.Comparison](ctx, c, get(v, "workspaces", string(q.Workspace), "diff"))
 }
 

@@ -104,6 +104,12 @@ func TestSocketKeepsBytes(t *testing.T) {
 		"workspaces": func(s retake.Service) (any, error) { return s.Workspaces(ctx) },
 		"list":       func(s retake.Service) (any, error) { return s.List(ctx, ws, "2", strange) },
 		"diff":       func(s retake.Service) (any, error) { return s.Diff(ctx, retake.DiffQuery{Workspace: ws, To: "2"}) },
+		"diff part": func(s retake.Service) (any, error) {
+			return s.Diff(ctx, retake.DiffQuery{Workspace: ws, To: "2", Limit: 1})
+		},
+		"diff no part": func(s retake.Service) (any, error) {
+			return s.Diff(ctx, retake.DiffQuery{Workspace: ws, To: "2", After: "?"})
+		},
 		"diff of a path": func(s retake.Service) (any, error) {
 			return s.Diff(ctx, retake.DiffQuery{Workspace: ws, To: "2", Paths: []string{"", strange}})
 		},

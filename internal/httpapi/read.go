@@ -10,7 +10,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-type diffQuery struct {
+// DiffQuery is exported because huma reads no other embedded fields.
+type DiffQuery struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
 	From      string             `query:"from" doc:"A ref. Empty: the parent of to, or the latest when to is now."`
 	To        string             `query:"to" doc:"A ref. Empty: now."`
@@ -18,10 +19,16 @@ type diffQuery struct {
 }
 
 // Resolve reads the paths again: the router leaves all out when the first is empty.
-func (q *diffQuery) Resolve(hc huma.Context) []error {
+func (q *DiffQuery) Resolve(hc huma.Context) []error {
 	u := hc.URL()
 	q.Paths = u.Query()["path"]
 	return nil
+}
+
+type diffPartQuery struct {
+	DiffQuery
+	After string `query:"after" doc:"The next of the part before. Empty: from the beginning."`
+	Limit int    `query:"limit" minimum:"0" doc:"At most so many changes. 0: all of them."`
 }
 
 type listQuery struct {
@@ -39,8 +46,8 @@ type entryList struct {
 }
 
 func (a *api) reading() {
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/diff", "diff", "What differs between two moments"), func(ctx context.Context, in *diffQuery) (retake.Comparison, error) {
-		return a.Diff(ctx, retake.DiffQuery{Workspace: in.Workspace, From: in.From, To: in.To, Paths: in.Paths})
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/diff", "diff", "What differs between two moments"), func(ctx context.Context, in *diffPartQuery) (retake.Comparison, error) {
+		return a.Diff(ctx, retake.DiffQuery{Workspace: in.Workspace, From: in.From, To: in.To, Paths: in.Paths, After: in.After, Limit: in.Limit})
 	})
 	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/list", "list", "The entries of a directory at a moment"), func(ctx context.Context, in *listQuery) (entryList, error) {
 		entries, err := a.List(ctx, in.Workspace, in.Ref, in.Dir)

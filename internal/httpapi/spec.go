@@ -71,7 +71,7 @@ var notes = map[string]map[string]string{
 	"AboutKey":       {"workspaces": "Ids that it is good for; none: all."},
 	"Backup":         {"set": "False: nothing is set; host tells what the host says of itself.", "public": "What the remote must let in, for writing.", "host": "The only one that is spoken to.", "pushed": "The newest that is there for sure: the branch was read back.", "behind": "Checkpoints that are not there.", "left": "What of the newest is left out, by reason."},
 	"Checkpoint":     {"number": "For people; never given twice.", "new_bytes": "Of files that are new or have other bytes.", "trigger": "Triggers are added, never changed.", "content": "Two checkpoints are equal when these are."},
-	"Comparison":     {"from": "Absent before the first.", "to": "Absent when it is now.", "gaps": "Of now."},
+	"Comparison":     {"from": "Absent before the first.", "to": "Absent when it is now.", "gaps": "Of now.", "next": "Asks for the part behind this one. Absent: there is none."},
 	"Coverage":       {"grade": "complete or partial."},
 	"Entry":          {"mode": "Permission bits with setuid, setgid and sticky.", "mod_time": "Nanoseconds since 1970.", "object": "The address of the bytes, of the link's text, or of the directory.", "kind": "Kinds are added, never changed."},
 	"ForkResult":     {"checkpoint": "The first of the fork; its parent is the moment it grew from.", "cloned": "Files that share their blocks.", "copied": "Files that were written."},

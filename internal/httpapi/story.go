@@ -100,7 +100,7 @@ func (a *api) telling() {
 	})
 }
 
-func (a *api) story(ctx context.Context, in *diffQuery) (retake.Story, error) {
+func (a *api) story(ctx context.Context, in *DiffQuery) (retake.Story, error) {
 	st, err := a.Story(ctx, retake.DiffQuery{Workspace: in.Workspace, From: in.From, To: in.To, Paths: in.Paths})
 	st.Groups, st.Facts, st.Unread, st.Flags = filled(st.Groups), filled(st.Facts), filled(st.Unread), filled(st.Flags)
 	st.Gist.Points = filled(st.Gist.Points)

@@ -19,7 +19,14 @@ import (
 // anyway. What lies below an added, deleted or retyped directory is a change of
 // its own, path by path.
 func Compare(ctx context.Context, a Lister, from *retake.Entry, b Lister, to *retake.Entry, f func(retake.Change) error) error {
-	c := comparison{a: a, b: b, f: f}
+	return CompareAfter(ctx, a, from, b, to, "", f)
+}
+
+// CompareAfter does so for the paths behind one; an empty path is before all. Directories
+// that lie before it are not listed, so the next part of a long answer costs as much as
+// it holds.
+func CompareAfter(ctx context.Context, a Lister, from *retake.Entry, b Lister, to *retake.Entry, after string, f func(retake.Change) error) error {
+	c := comparison{a: a, b: b, f: f, after: after}
 	if from != nil && to != nil {
 		return c.pair(ctx, "", from, to)
 	}
@@ -27,12 +34,16 @@ func Compare(ctx context.Context, a Lister, from *retake.Entry, b Lister, to *re
 }
 
 type comparison struct {
-	a, b Lister
-	f    func(retake.Change) error
+	a, b  Lister
+	f     func(retake.Change) error
+	after string
 }
 
 // pair compares two entries at the same path.
 func (c *comparison) pair(ctx context.Context, path string, x, y *retake.Entry) error {
+	if c.passed(path) {
+		return nil
+	}
 	if what := Differ(x, y); what != "" {
 		if err := c.say(path, what, x, y); err != nil {
 			return err
@@ -80,13 +91,24 @@ func (c *comparison) single(ctx context.Context, dir string, x, y *retake.Entry)
 		e, what = y, retake.Added
 	}
 	path := join(dir, e.Name)
+	if c.passed(path) {
+		return nil
+	}
 	if err := c.say(path, what, x, y); err != nil {
 		return err
 	}
 	return c.below(ctx, path, x, y)
 }
 
+// passed reports whether a path and all that lies below it come before what was asked for.
+func (c *comparison) passed(path string) bool {
+	return !Behind(show(path), c.after) && path != "" && path != c.after && !strings.HasPrefix(c.after, path+"/")
+}
+
 func (c *comparison) say(path string, what retake.Difference, x, y *retake.Entry) error {
+	if !Behind(show(path), c.after) {
+		return nil
+	}
 	ch := retake.Change{Path: show(path), What: what}
 	if x != nil {
 		before := *x
@@ -139,6 +161,18 @@ func Differ(x, y *retake.Entry) retake.Difference {
 // Sort brings changes below a root into the order in which Compare tells them.
 func Sort(changes []retake.Change) {
 	slices.SortFunc(changes, func(a, b retake.Change) int { return byNames(a.Path, b.Path) })
+}
+
+// Behind reports whether a path comes after another in that order; the root is the first
+// of all, and every path is behind an empty one.
+func Behind(path, after string) bool {
+	switch {
+	case after == "":
+		return true
+	case path == Root:
+		return false
+	}
+	return after == Root || byNames(path, after) > 0
 }
 
 // byNames compares two paths name by name: the slash comes before every byte of a name.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/retake-dev/retake"
@@ -49,6 +50,39 @@ func TestSortIsTheOrderOfCompare(t *testing.T) {
 		tree.Sort(got)
 		if d := cmp.Diff(want, got); d != "" {
 			rt.Fatalf("(-compare +sort)\n%s", d)
+		}
+	})
+}
+
+// TestPartsMakeTheWhole cuts a comparison behind every path that it tells, the root among
+// them, and behind paths that are not there.
+func TestPartsMakeTheWhole(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		var s shelf
+		from, to := s.put("", forest(rt, 2)), s.put("", forest(rt, 2))
+		from.Mode ^= 0o1 // the root differs too
+		after := func(path string) (out []retake.Change) {
+			err := tree.CompareAfter(t.Context(), &s, from, &s, to, path, func(c retake.Change) error {
+				out = append(out, c)
+				return nil
+			})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			return out
+		}
+		whole := after("")
+		for i, c := range whole {
+			if d := cmp.Diff(whole[i+1:], after(c.Path), cmpopts.EquateEmpty()); d != "" {
+				rt.Fatalf("behind %q (-want +got)\n%s", c.Path, d)
+			}
+		}
+		for _, absent := range []string{"a-/zz", "a!", "\xff\xff"} {
+			want := slices.DeleteFunc(slices.Clone(whole), func(c retake.Change) bool { return !tree.Behind(c.Path, absent) })
+			if d := cmp.Diff(want, after(absent), cmpopts.EquateEmpty()); d != "" {
+				rt.Fatalf("behind %q (-want +got)\n%s", absent, d)
+			}
 		}
 	})
 }

@@ -240,6 +240,8 @@ export interface Comparison {
   from?: Checkpoint;
   /** Of now. */
   gaps?: Gap[] | null;
+  /** Asks for the part behind this one. Absent: there is none. */
+  next?: string;
   /** Absent when it is now. */
   to?: Checkpoint;
 }

@@ -125,6 +125,41 @@ func diff(t *testing.T, b *bench) {
 	}
 }
 
+// diffInParts asks for two changes at a time, of moments and of now, and gets them all once
+// and in one order; a name that is not text does not lose its place.
+func diffInParts(t *testing.T, b *bench) {
+	b.write("keep", "k")
+	b.init()
+	for _, name := range []string{"a/x", "a-", "a/\xff", "z", "b/c/d", "a/y"} {
+		b.write(name, "new")
+	}
+	for _, q := range []retake.DiffQuery{{From: "1"}, {To: "2"}, {To: "2", Paths: []string{"a", "b"}}} {
+		if q.To == "2" {
+			b.save("all of them")
+		}
+		q.Workspace = b.ws.ID
+		whole, err := b.s.Diff(b.ctx(), q)
+		b.must(err)
+		var got []string
+		for q.Limit = 2; ; {
+			c, err := b.s.Diff(b.ctx(), q)
+			b.must(err)
+			if len(c.Changes) > 2 || len(c.Changes) == 0 {
+				t.Fatalf("a part of two has %d changes", len(c.Changes))
+			}
+			got = append(got, changes(c)...)
+			if q.After = c.Next; c.Next == "" {
+				break
+			}
+		}
+		if d := cmp.Diff(changes(whole), got); d != "" || len(got) < 5 || whole.Next != "" {
+			t.Errorf("in parts %+v (-whole +parts):\n%s", q, d)
+		}
+	}
+	_, err := b.s.Diff(b.ctx(), retake.DiffQuery{Workspace: b.ws.ID, To: "2", After: "no place!"})
+	wantKind(t, err, retake.Invalid)
+}
+
 func diffNow(t *testing.T, b *bench) {
 	b.write("a", "one")
 	b.write("dir/b", "two")

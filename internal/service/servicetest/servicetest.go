@@ -32,6 +32,7 @@ func Run(t *testing.T, h Harness) {
 		"Refs":           refs,
 		"Diff":           diff,
 		"DiffNow":        diffNow,
+		"DiffInParts":    diffInParts,
 		"ReadBack":       readBack,
 		"Pins":           pins,
 		"Forget":         forget,

@@ -169,6 +169,7 @@ class Comparison:
     changes: list[Change] = field(default_factory=list)
     from_: Optional[Checkpoint] = None  # Absent before the first.
     gaps: list[Gap] = field(default_factory=list)  # Of now.
+    next: Optional[str] = None  # Asks for the part behind this one. Absent: there is none.
     to: Optional[Checkpoint] = None  # Absent when it is now.
 
 
