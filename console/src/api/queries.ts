@@ -1,7 +1,7 @@
 // What the screens ask for, each by one name and with one key in the cache. Live events
 // make keys of a workspace stale; moments themselves never change, so what is asked of a
 // number is kept.
-import { queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { ask, send } from "./ask.ts";
 import type * as T from "./types.ts";
 
@@ -54,6 +54,16 @@ export const diffOf = (ws: string, from: string, to: string, path?: string[]) =>
   queryOptions({
     queryKey: to ? ["moment", ws, "diff", from, to, path] : ["ws", ws, "diff", from, path],
     queryFn: ({ signal }) => ask<T.Comparison>("GET", at(ws, "diff"), { query: { from, to, path }, signal }),
+    ...(to ? forever : {}),
+  });
+
+/** What differs, in parts: a small one that can be shown at once, then large ones. */
+export const changesOf = (ws: string, from: string, to: string) =>
+  infiniteQueryOptions({
+    queryKey: to ? ["moment", ws, "changes", from, to] : ["ws", ws, "changes", from],
+    queryFn: ({ pageParam: after, signal }) => ask<T.Comparison>("GET", at(ws, "diff"), { query: { from, to, after, limit: after === "" ? 200 : 5000 }, signal }),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.next,
     ...(to ? forever : {}),
   });
 

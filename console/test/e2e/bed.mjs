@@ -3,6 +3,7 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { chromium } from "playwright-core";
@@ -43,6 +44,22 @@ export class Home {
   /** Where the console is open, for one browser. */
   console(cwd) {
     return this.json(["console", "--no-open"], { cwd }).url;
+  }
+
+  /** Sends a request to the daemon and gives its answer. */
+  post(agent, path, body) {
+    const run = join(this.env.XDG_RUNTIME_DIR, "retake");
+    const socketPath = join(run, readdirSync(run).find((n) => n.endsWith(".sock")));
+    return new Promise((resolve, reject) => {
+      const r = request({ agent, socketPath, path, method: "POST", headers: { "Content-Type": "application/json" } }, (answer) => {
+        let text = "";
+        answer.setEncoding("utf8");
+        answer.on("data", (s) => (text += s));
+        answer.on("end", () => (answer.statusCode < 300 ? resolve(JSON.parse(text)) : reject(new Error(text))));
+      });
+      r.on("error", reject);
+      r.end(JSON.stringify(body));
+    });
   }
 
   end() {

@@ -4,6 +4,7 @@
 // MOMENTS, TREE and DIFF; with TIMES=told times are only told, for machines with other work.
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { Agent } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { browser, Home, newPage } from "./bed.mjs";
@@ -38,23 +39,15 @@ after(async () => {
   home?.end();
 });
 
-/** Saves moment after moment through the API, as an agent would. */
+/** Saves moment after moment over the daemon's socket, as an agent would. */
 async function fill() {
-  const page = await newPage(b);
-  await page.goto(home.console(long));
   const ws = home.json(["status"], { cwd: long }).workspace.id;
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   for (let i = 1; i < moments; i++) {
     writeFileSync(join(long, "a.txt"), `${i}\n`);
-    await page.evaluate(
-      async ([ws, i]) => {
-        const headers = { "X-Retake-Console": "1", "Content-Type": "application/json" };
-        const r = await fetch(`/v1/workspaces/${ws}/checkpoints`, { method: "POST", headers, body: JSON.stringify({ intent: `step ${i}` }) });
-        if (!r.ok) throw new Error(await r.text());
-      },
-      [ws, i],
-    );
+    await home.post(agent, `/v1/workspaces/${ws}/checkpoints`, { intent: `step ${i}` });
   }
-  await page.context().close();
+  agent.destroy();
 }
 
 /** A page that notes long tasks, and how many elements it had at most. */
@@ -91,12 +84,14 @@ async function scroll(page) {
   return { most, height, tasks: await page.evaluate(() => window.tasks) };
 }
 
-async function judge(name, page, path, content) {
+/** Settle: what a person does before the list is whole. */
+async function judge(name, page, path, content, settle = async () => {}) {
   const began = Date.now();
   await page.goto(new URL(page.url()).origin + path, { waitUntil: "commit" });
   await page.getByText(content).first().waitFor();
   const first = Date.now() - began;
   await page.waitForFunction(() => !document.querySelector(".bars"));
+  await settle();
   const s = await scroll(page);
   const longest = Math.max(0, ...s.tasks);
   console.log(`${name}: first content ${first} ms, ${s.most} elements at most, ${s.tasks.length} long tasks while scrolling (longest ${longest.toFixed(0)} ms), ${s.height} px`);
@@ -119,7 +114,10 @@ test("a timeline of many moments", async () => {
 test("a diff of many files, and a tree of many more", async () => {
   const page = await measured(wide);
   const ws = home.json(["status"], { cwd: wide }).workspace.id;
-  const s = await judge(`a diff of ${diff} files`, page, `/w/${ws}/compare?from=1&to=2`, "f0.txt");
+  const s = await judge(`a diff of ${diff} files`, page, `/w/${ws}/compare?from=1&to=2`, "f0.txt", async () => {
+    await page.getByRole("button", { name: "path", exact: true }).click();
+    await page.getByText("are read so far").waitFor({ state: "detached", timeout: 30_000 });
+  });
   assert.ok(s.height >= diff * 10, `the list is ${s.height} px high`);
   await judge(`a tree of ${tree} files`, page, `/w/${ws}/m/2?by=path`, "many files");
 });

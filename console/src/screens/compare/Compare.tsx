@@ -1,8 +1,8 @@
 // Any two moments, or a moment and now: what is good, what differs, and the lines of it.
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
-import { diffOf, logOf, momentOf, statusOf } from "../../api/queries.ts";
+import { changesOf, logOf, momentOf, statusOf } from "../../api/queries.ts";
 import type { Story } from "../../api/types.ts";
 import { FileDiff } from "../../diff/index.tsx";
 import { Icon } from "../../parts/Icon.tsx";
@@ -42,7 +42,7 @@ export default function Compare() {
   const status = useQuery({ ...statusOf(ws), enabled: !search.from });
   const from = search.from ?? (status.data ? String((status.data.good ?? status.data.latest)?.number ?? "") : "");
   const to = search.to === "now" ? "" : (search.to ?? "");
-  useQuery({ ...diffOf(ws, from, to), enabled: /^\d+$/.test(from) && /^\d*$/.test(to) }); // begun at once, read below
+  useInfiniteQuery({ ...changesOf(ws, from, to), enabled: /^\d+$/.test(from) && /^\d*$/.test(to) }); // begun at once, read below
   const a = usePoint(ws, from);
   const b = usePoint(ws, to);
   if (!a.point?.checkpoint || !b.point) {
@@ -97,7 +97,7 @@ function Pair({ ws, from, to }: { ws: string; from: Point; to: Point }) {
   useCompareKeys(ws, from, to);
   return (
     <div className="compare">
-      <Head ws={ws} from={from} to={to} story={told.story} differ={told.meanwhile ? filesOf(told.meanwhile) : undefined} />
+      <Head ws={ws} from={from} to={to} story={told.story} differ={told.meanwhile ? differText(filesOf(told.meanwhile), !!told.more) : ""} />
       <Agreements from={from} to={to} />
       <nav className="moment-tabs" aria-label="Parts of the comparison">
         <button type="button" aria-current={part === "list" ? "true" : undefined} onClick={() => setPart("list")}>
@@ -109,7 +109,7 @@ function Pair({ ws, from, to }: { ws: string; from: Point; to: Point }) {
       </nav>
       <div className={part === "diff" ? "compare-columns show-diff" : "compare-columns show-story"}>
         <div className="moment-column side">
-          <Changes ws={ws} from={from.word} to={target || "now"} story={told.story} error={told.error} meanwhile={told.meanwhile} by={by} setBy={setBy} chosen={path} choose={choose} browse={target || undefined} />
+          <Changes ws={ws} from={from.word} to={target || "now"} story={told.story} error={told.error} meanwhile={told.meanwhile} more={told.more} by={by} setBy={setBy} chosen={path} choose={choose} browse={target || undefined} />
         </div>
         <section className="moment-column" id="moment-diff" tabIndex={-1} aria-label="Diff">
           {path ? (
@@ -167,7 +167,7 @@ function useCompareKeys(ws: string, from: Point, to: Point) {
   });
 }
 
-function Head({ ws, from, to, story, differ }: { ws: string; from: Point; to: Point; story?: Story; differ?: number }) {
+function Head({ ws, from, to, story, differ }: { ws: string; from: Point; to: Point; story?: Story; differ: string }) {
   const go = useNavigate({ from: "/w/$ws/compare" });
   const s = story ? answerOf(from, to, story) : undefined;
   return (
@@ -179,7 +179,7 @@ function Head({ ws, from, to, story, differ }: { ws: string; from: Point; to: Po
         </h1>
         <p>
           {s?.lead ? <b>{s.lead} </b> : null}
-          {s?.rest ?? (differ === undefined ? null : `${several(differ, "file")} differ. What it means is still being read.`)} {story ? <Lines plus={story.counts.plus} minus={story.counts.minus} /> : null}
+          {s?.rest ?? differ} {story ? <Lines plus={story.counts.plus} minus={story.counts.minus} /> : null}
         </p>
       </div>
       <div className="compare-picks">
@@ -194,6 +194,8 @@ function Head({ ws, from, to, story, differ }: { ws: string; from: Point; to: Po
     </header>
   );
 }
+
+const differText = (n: number, more: boolean) => `${more ? "More than " : ""}${several(n, "file")} differ. What it means is still being read.`;
 
 function PointName({ ws, p }: { ws: string; p: Point }) {
   if (!p.checkpoint) return <b>Now</b>;

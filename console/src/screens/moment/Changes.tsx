@@ -1,7 +1,5 @@
 // What really changed, to choose from: by meaning, or by path.
-import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { diffOf } from "../../api/queries.ts";
 import type { Change, Story } from "../../api/types.ts";
 import { signOf } from "../../diff/sign.ts";
 import { Icon } from "../../parts/Icon.tsx";
@@ -11,8 +9,10 @@ import { useNarrow } from "../../parts/Rows.tsx";
 import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
 import { useKeys } from "../../shell/keys.ts";
 import { shown } from "../../words/escape.ts";
+import { count } from "../../words/number.ts";
 import { pathsOf, storyRows, type StoryRow } from "./story.ts";
 import { Tree } from "./Tree.tsx";
+import { useChanges } from "./useChanges.ts";
 
 export interface ChangesProps {
   ws: string;
@@ -20,7 +20,8 @@ export interface ChangesProps {
   to: string;
   story?: Story;
   error?: unknown;
-  meanwhile?: Change[]; // the paths, while the story is being read
+  meanwhile?: Change[]; // the first of the paths, while the story is being read
+  more?: boolean; // there are other paths
   by: string; // "path", else meaning
   setBy: (by: "meaning" | "path") => void;
   chosen: string;
@@ -59,10 +60,15 @@ export function useSteps(paths: readonly string[], chosen: string, choose: (path
 }
 
 function ByPath(p: ChangesProps) {
-  const diff = useQuery(diffOf(p.ws, p.from, p.to === "now" ? "" : p.to));
-  if (diff.isError) return <Wrong error={diff.error} />;
-  if (!diff.data) return <Waiting what="the changes" />;
-  return <Tree {...p} changes={diff.data.changes ?? []} />;
+  const paths = useChanges(p.ws, p.from, p.to === "now" ? "" : p.to, { all: true });
+  if (paths.error && !paths.changes) return <Wrong error={paths.error} />;
+  if (!paths.changes) return <Waiting what="the changes" />;
+  return (
+    <>
+      {paths.error ? <Wrong error={paths.error} /> : paths.more ? <Reading text={`These are the first paths; ${count(paths.read)} are read so far.`} /> : null}
+      <Tree {...p} changes={paths.changes} />
+    </>
+  );
 }
 
 function turnedWith(set: ReadonlySet<string>, key: string): Set<string> {
@@ -80,13 +86,17 @@ function ByMeaning(p: ChangesProps) {
   if (!p.meanwhile) return <Waiting what="the story" />;
   return (
     <>
-      <p className="moment-all" role="status">
-        What it means is still being read; these are the paths.
-      </p>
+      <Reading text={`What it means is still being read; these are the ${p.more ? "first of the " : ""}paths.`} />
       <Tree {...p} browse={undefined} changes={p.meanwhile} />
     </>
   );
 }
+
+const Reading = ({ text }: { text: string }) => (
+  <p className="moment-all" role="status">
+    {text}
+  </p>
+);
 
 function Themes({ story, chosen, choose }: { story: Story; chosen: string; choose: (path: string) => void }) {
   const [turned, setTurned] = useState<ReadonlySet<string>>(new Set());

@@ -92,7 +92,7 @@ function Opened({ ws, c }: { ws: string; c: Checkpoint }) {
       <PartTabs part={part} show={show} />
       <div className={`moment-columns show-${part}`}>
         <div className="moment-column side" id="moment-story" tabIndex={-1}>
-          <Changes ws={ws} from="" to={ref} story={told.story} error={told.error} meanwhile={told.meanwhile} by={search.by ?? ""} setBy={(by) => set({ by })} chosen={path} choose={choose} browse={ref} />
+          <Changes ws={ws} from="" to={ref} story={told.story} error={told.error} meanwhile={told.meanwhile} more={told.more} by={search.by ?? ""} setBy={(by) => set({ by })} chosen={path} choose={choose} browse={ref} />
         </div>
         <section className="moment-column" id="moment-diff" tabIndex={-1} aria-label="Diff">
           <Middle ws={ws} c={c} path={path} story={told.story} view={search.view} set={set} choose={choose} mayReturn={around.mayReturn} />

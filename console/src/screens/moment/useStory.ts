@@ -2,15 +2,17 @@
 // are thousands; which paths differ is known sooner, and is shown meanwhile.
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { diffOf, storyOf } from "../../api/queries.ts";
+import { storyOf } from "../../api/queries.ts";
 import type { Change, Story } from "../../api/types.ts";
 import { firstPath } from "./story.ts";
 import { firstChanged } from "./tree.ts";
+import { useChanges } from "./useChanges.ts";
 
 export interface Told {
   story?: Story;
   error?: unknown;
-  meanwhile?: Change[]; // the paths, while the story is being read
+  meanwhile?: Change[]; // the first of the paths, while the story is being read
+  more?: boolean; // there are other paths
   first: string; // what is looked at when nothing was chosen; it does not change any more
 }
 
@@ -19,16 +21,16 @@ const patience = 300;
 /** To is empty for now. Eager: there may be much, so the paths are asked for at once. */
 export function useStory(ws: string, from: string, to: string, eager: boolean): Told {
   const [slow, setSlow] = useState(false);
-  const diff = useQuery({ ...diffOf(ws, from, to), enabled: eager || slow });
-  const story = useQuery({ ...storyOf(ws, from, to), enabled: !eager || !diff.isPending }); // after the paths: it takes the server longer
+  const paths = useChanges(ws, from, to, { enabled: eager || slow });
+  const story = useQuery({ ...storyOf(ws, from, to), enabled: !eager || !paths.waits }); // after the first paths: it takes the server longer
   const waits = story.isPending;
   useEffect(() => {
     if (!waits) return;
     const t = setTimeout(() => setSlow(true), patience);
     return () => clearTimeout(t);
   }, [waits]);
-  const meanwhile = waits && (slow || eager) ? (diff.data?.changes ?? undefined) : undefined;
+  const meanwhile = waits && (slow || eager) ? paths.changes : undefined;
   const first = useRef("");
   if (first.current === "") first.current = story.data ? firstPath(story.data) : meanwhile ? firstChanged(meanwhile) : "";
-  return { story: story.data, error: story.error ?? undefined, meanwhile, first: first.current };
+  return { story: story.data, error: story.error ?? undefined, meanwhile, more: paths.more, first: first.current };
 }
