@@ -30,6 +30,7 @@ const (
 type WorkspaceSpace struct {
 	Workspace WorkspaceID   `json:"workspace"`
 	Days      []int64       `json:"days"`             // moments that live, of each of the last thirty days, today last
+	Brought   []int64       `json:"brought"`          // bytes that the moments of these days brought, first ones left out: those come once
 	Within    time.Duration `json:"within"`           // how long they are kept; 0: for ever
 	Kept      []KeptFor     `json:"kept"`             // why those stay that stay, by reason
 	Closed    string        `json:"closed,omitempty"` // why nothing of it goes at present

@@ -36,7 +36,9 @@ func (s *Service) spacePlan(ctx context.Context) (retake.SpacePlan, error) {
 		out.Workspaces = append(out.Workspaces, s.spaceOf(l))
 	}
 	for _, id := range slices.Sorted(maps.Keys(closed)) {
-		out.Workspaces = append(out.Workspaces, retake.WorkspaceSpace{Workspace: id, Days: make([]int64, spaceDays), Within: s.within(id), Kept: []retake.KeptFor{}, Closed: closed[id]})
+		w := s.spaceOf(retain.Line{Workspace: id})
+		w.Closed = closed[id]
+		out.Workspaces = append(out.Workspaces, w)
 	}
 	if out.Garbage, _, err = s.garbage(ctx); err != nil {
 		return out, err
@@ -82,12 +84,15 @@ const spaceDays = 30
 
 // spaceOf counts the moments of a workspace by day and by what keeps them.
 func (s *Service) spaceOf(l retain.Line) retake.WorkspaceSpace {
-	out := retake.WorkspaceSpace{Workspace: l.Workspace, Days: make([]int64, spaceDays), Within: s.within(l.Workspace), Kept: []retake.KeptFor{}}
+	out := retake.WorkspaceSpace{Workspace: l.Workspace, Days: make([]int64, spaceDays), Brought: make([]int64, spaceDays), Within: s.within(l.Workspace), Kept: []retake.KeptFor{}}
 	today := s.p.Clock.Now().UTC().Truncate(24 * time.Hour)
 	for _, v := range l.Verdicts {
 		ago := int(today.Sub(v.Time.UTC().Truncate(24*time.Hour)) / (24 * time.Hour))
 		if ago >= 0 && ago < spaceDays {
 			out.Days[spaceDays-1-ago]++
+			if v.Trigger != retake.TriggerInit && v.Trigger != retake.TriggerFork {
+				out.Brought[spaceDays-1-ago] += v.Bytes
+			}
 		}
 		if v.Why == retain.None {
 			continue

@@ -19,6 +19,9 @@ func TestThinByAge(t *testing.T) {
 	r.saves(60, day/2)
 	plan, err := r.s.SpacePlan(t.Context())
 	r.must(err)
+	if w := plan.Workspaces[0]; w.Brought[29] == 0 || w.Days[29] == 0 || w.Brought[27] == 0 {
+		t.Errorf("by day: %v moments brought %v", w.Days, w.Brought)
+	}
 	before := r.numbers()
 	rep := r.thin()
 	left := r.numbers()

@@ -1500,6 +1500,7 @@ export interface WorkspaceList {
 }
 
 export interface WorkspaceSpace {
+  brought: number[] | null;
   closed?: string;
   days: number[] | null;
   kept: KeptFor[] | null;

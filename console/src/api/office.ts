@@ -185,14 +185,3 @@ export const backupOf = (ws: string) =>
 export const sendBackup = (ws: string) => ask<T.Backup>("POST", backupAt(ws));
 
 export const dropBackup = (ws: string) => ask<T.Backup>("DELETE", backupAt(ws));
-
-/** The moments of the last days of a workspace, for how fast it grows; at most so many. */
-export const recentOf = (ws: string, days: number) =>
-  queryOptions({
-    queryKey: ["ws", ws, "recent", days],
-    queryFn: ({ signal }) => {
-      const since = new Date(Date.now() - days * 86_400_000).toISOString();
-      return ask<T.Timeline>("GET", `/v1/workspaces/${id(ws)}/checkpoints`, { query: { since, limit: 200 }, signal });
-    },
-    staleTime: 60_000,
-  });

@@ -1,16 +1,20 @@
-// Moments by day, as bars. What they show stands beside them in words.
-import { count, several } from "../../words/number.ts";
+// Moments by day, or the bytes that they brought, as bars. What they show stands beside them in words.
+import { bytes, count, several } from "../../words/number.ts";
 import { date } from "../../words/time.ts";
 
 const day = 86_400_000;
 const dayOf = (back: number) => date(new Date(Date.now() - back * day));
 
+export type What = "moments" | "bytes";
+
+const amount = { moments: (n: number) => several(n, "moment"), bytes };
+
 /** The words for a row of days, for who does not see the bars. */
-export function daysWords(days: readonly number[]): string {
+export function daysWords(days: readonly number[], what: What = "moments"): string {
   const total = days.reduce((a, b) => a + b, 0);
-  if (total === 0) return "no moment in 30 days";
+  if (total === 0) return what === "bytes" ? "nothing came in 30 days" : "no moment in 30 days";
   const most = Math.max(...days);
-  return `${several(total, "moment")} in 30 days, most on ${dayOf(days.length - 1 - days.lastIndexOf(most))}: ${count(most)}`;
+  return `${amount[what](total)} in 30 days, most on ${dayOf(days.length - 1 - days.lastIndexOf(most))}: ${what === "bytes" ? bytes(most) : count(most)}`;
 }
 
 /** A small one, for a row of a table: one path. */
@@ -34,22 +38,23 @@ export function Spark({ days }: { days: readonly number[] }) {
 }
 
 /** The large one, with a line for its top and the days below. */
-export function Days({ days }: { days: readonly number[] }) {
+export function Days({ days, what }: { days: readonly number[]; what: What }) {
+  const axis = what === "bytes" ? bytes : count;
   const most = Math.max(...days, 0);
   const top = nice(most);
   const last = days.length - 1;
   return (
-    <figure className="st-days" aria-label={daysWords(days)}>
+    <figure className="st-days" aria-label={daysWords(days, what)}>
       <div className="st-plot">
         <svg viewBox="0 0 300 100" preserveAspectRatio="none" aria-hidden="true">
           {days.map((n, i) => (
             <rect key={i} className={n === 0 ? "none" : i === last ? "today" : "some"} x={i * 10 + 1.5} width={7} y={n === 0 ? 99 : 100 - (n / top) * 100} height={n === 0 ? 1 : (n / top) * 100}>
-              <title>{`${dayOf(last - i)}: ${n === 0 ? "none" : several(n, "moment")}`}</title>
+              <title>{`${dayOf(last - i)}: ${n === 0 ? "none" : amount[what](n)}`}</title>
             </rect>
           ))}
         </svg>
-        <span className="st-top num">{count(top)}</span>
-        <span className="st-mid num">{top % 2 === 0 ? count(top / 2) : ""}</span>
+        <span className="st-top num">{axis(top)}</span>
+        <span className="st-mid num">{top % 2 === 0 ? axis(top / 2) : ""}</span>
         <span className="st-zero num">0</span>
       </div>
       <div className="st-axis num" aria-hidden="true">

@@ -1,4 +1,4 @@
-// What is known of each workspace: its size now, its moments by day, how long they are kept.
+// What is known of each workspace: its size now, its moments by day and what they brought, how long they are kept.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { SpacePlan, WorkspaceState } from "../../api/types.ts";
@@ -28,7 +28,7 @@ export function Rooms({ plan, all }: { plan: SpacePlan; all: WorkspaceState[] })
             <th scope="col" className="right">
               Files now
             </th>
-            <th scope="col">Moments by day, 30 days</th>
+            <th scope="col">30 days: moments, bytes brought</th>
             <th scope="col">Kept for</th>
             <th scope="col" className="right">
               Would go
@@ -49,8 +49,9 @@ export function Rooms({ plan, all }: { plan: SpacePlan; all: WorkspaceState[] })
               </th>
               <td className="num right">{count(w.count)}</td>
               <td className="num right">{w.latest ? bytes(w.latest.bytes) : "–"}</td>
-              <td>
+              <td className="st-month">
                 <Spark days={rooms.get(w.id)?.days ?? []} />
+                <span className="num">{bytes((rooms.get(w.id)?.brought ?? []).reduce((a, b) => a + b, 0))}</span>
               </td>
               <td>{keptFor(w, rooms.get(w.id))}</td>
               <td className="num right">{orNone(goes.get(w.id) ?? 0)}</td>

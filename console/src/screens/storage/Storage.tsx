@@ -1,6 +1,7 @@
 // How much room moments take, how fast it goes, what would be dropped; and giving it back.
-import { useQueries, useQuery } from "@tanstack/react-query";
-import { recentOf, spacePlan } from "../../api/office.ts";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { spacePlan } from "../../api/office.ts";
 import { usePowers } from "../../api/powers.ts";
 import { workspaces } from "../../api/queries.ts";
 import type { SpacePlan } from "../../api/types.ts";
@@ -12,26 +13,23 @@ import { Head, useUsage } from "../operations/frame.tsx";
 import { share } from "../operations/hooks/health.ts";
 import { Days } from "./Chart.tsx";
 import { Rooms } from "./Rooms.tsx";
-import { growthOf, sentenceOf, span, sumDays, type Growth } from "./room.ts";
+import { growthOf, sentenceOf, span, sumDays } from "./room.ts";
 import { TidyUp } from "./TidyUp.tsx";
 import "../operations/operations.css";
 import "./storage.css";
-
-/** Growth is read of the busiest ones: the API tells no bytes of a workspace. */
-const busiest = 8;
 
 export default function Storage() {
   const { server } = usePowers();
   const plan = useQuery(spacePlan);
   const list = useQuery(workspaces);
   const use = useUsage(server);
-  const growth = useGrowth(plan.data);
   if (list.data?.length === 0) return <Nothing />;
   if (plan.isLoadingError) return <Wrong error={plan.error} again={() => void plan.refetch()} />;
   if (list.isLoadingError) return <Wrong error={list.error} again={() => void list.refetch()} />;
   if (!plan.data || !list.data) return <Waiting what="what moments take" />;
   const p = plan.data;
   const budget = p.budget || use.data?.limits.store || 0;
+  const growth = growthOf(p.workspaces ?? []);
   const said = sentenceOf(p, budget, growth);
   return (
     <div className="page st">
@@ -59,25 +57,13 @@ function Nothing() {
   );
 }
 
-/** How fast the busiest workspaces of the last days grow. */
-function useGrowth(p?: SpacePlan): Growth | undefined {
-  const busy = (p?.workspaces ?? [])
-    .map((w) => ({ id: w.workspace, n: (w.days ?? []).slice(-span).reduce((a, b) => a + b, 0) }))
-    .filter((w) => w.n > 1)
-    .sort((a, b) => b.n - a.n);
-  const asked = busy.slice(0, busiest);
-  const got = useQueries({ queries: asked.map((w) => recentOf(w.id, span)) });
-  if (asked.length === 0 || got.some((q) => q.isPending)) return undefined;
-  const recent = got.map((q) => ({ moments: q.data?.checkpoints ?? [], cut: (q.data?.checkpoints?.length ?? 0) >= 200 }));
-  const g = growthOf(recent, Date.now());
-  return g && { ...g, part: g.part || busy.length > asked.length };
-}
-
 function Plot({ plan, budget }: { plan: SpacePlan; budget: number }) {
-  const days = sumDays((plan.workspaces ?? []).map((w) => w.days));
-  const total = days.reduce((a, b) => a + b, 0);
+  const [what, setWhat] = useState<"bytes" | "moments">("bytes");
+  const all = plan.workspaces ?? [];
+  const days = sumDays(all.map((w) => (what === "bytes" ? w.brought : w.days)));
+  const total = sumDays(all.map((w) => w.days)).reduce((a, b) => a + b, 0);
   return (
-    <section className="card st-card" aria-label="Moments by day">
+    <section className="card st-card" aria-label="Growth by day">
       <header className="st-big">
         <b className="num">{bytes(plan.store.bytes)}</b>
         <span className="dim grow">{budget > 0 ? `of ${bytes(budget)}, all workspaces` : "all workspaces, no budget"}</span>
@@ -88,12 +74,20 @@ function Plot({ plan, budget }: { plan: SpacePlan; budget: number }) {
           <i className={plan.need === "budget" ? "bad" : "firm"} style={{ width: `${Math.min(100, Math.max(0.5, (plan.store.bytes / budget) * 100))}%` }} />
         </span>
       ) : null}
-      <Days days={days} />
+      <div className="segments st-what" role="group" aria-label="What the bars are">
+        <button type="button" aria-pressed={what === "bytes"} onClick={() => setWhat("bytes")}>
+          bytes brought
+        </button>
+        <button type="button" aria-pressed={what === "moments"} onClick={() => setWhat("moments")}>
+          moments
+        </button>
+      </div>
+      <Days days={days} what={what} />
     </section>
   );
 }
 
-function Facts({ plan, budget, growth }: { plan: SpacePlan; budget: number; growth?: Growth }) {
+function Facts({ plan, budget, growth }: { plan: SpacePlan; budget: number; growth?: number }) {
   const s = plan.store;
   const tight = plan.need === "room" || plan.need === "floor";
   return (
@@ -108,7 +102,7 @@ function Facts({ plan, budget, growth }: { plan: SpacePlan; budget: number; grow
         <Fact good={plan.need !== "budget"} name="Budget">
           {budget > 0 ? `${bytes(budget)}, ${share(s.bytes, budget)} taken` : "none is set"}
         </Fact>
-        <Fact name="Growth">{growth ? `at most about ${bytes(growth.perDay)} a day${growth.part ? ", of the busiest" : ""}` : `no new moment in ${span} days`}</Fact>
+        <Fact name="Growth">{growth !== undefined ? `at most about ${bytes(growth)} a day` : `no new moment in ${span} days`}</Fact>
         <Fact name="Garbage">about {bytes(plan.garbage)} belong to no moment</Fact>
         <Fact name="Last tidy-up">
           {plan.last ? (

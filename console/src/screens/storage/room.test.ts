@@ -1,20 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Checkpoint, SpacePlan } from "../../api/types.ts";
+import type { SpacePlan, WorkspaceSpace } from "../../api/types.ts";
 import { about, byReason, growthOf, reachOf, sentenceOf, sumDays } from "./room.ts";
 
-const day = 86_400_000;
-const now = Date.UTC(2026, 10, 3, 12, 0, 0);
-const moment = (daysAgo: number, bytes: number, trigger = "turn") => ({ time: new Date(now - daysAgo * day).toISOString(), new_bytes: bytes, trigger }) as Checkpoint;
 const plan = (more: Partial<SpacePlan> = {}): SpacePlan => ({ store: { bytes: 412e6, free: 212e9, floor: 10e9 }, budget: 5e9, workspaces: [], drops: [], frees: 0, garbage: 0, ...more });
 
-test("growth leaves first moments out, and a young store is not spread over a week", () => {
-  const g = growthOf([{ moments: [moment(3.5, 9e9, "init"), moment(2, 7e6), moment(1, 7e6)], cut: false }], now);
-  assert.equal(Math.round(g!.perDay), 4e6);
-  assert.equal(growthOf([{ moments: [moment(0.1, 5e6)], cut: true }], now)!.perDay, 5e6);
-  assert.equal(growthOf([{ moments: [moment(0.1, 5e6)], cut: true }], now)!.part, true);
-  assert.equal(growthOf([{ moments: [moment(1, 9e9, "init")], cut: false }], now), undefined);
-  assert.equal(growthOf([], now), undefined);
+test("growth is what was brought, and a young store is not spread over a week", () => {
+  const space = (days: number[], brought: number[]) => ({ days: [...Array(23).fill(0), ...days], brought: [...Array(23).fill(0), ...brought] }) as unknown as WorkspaceSpace;
+  assert.equal(growthOf([space([0, 0, 0, 1, 2, 0, 1], [0, 0, 0, 0, 7e6, 0, 9e6])]), 4e6);
+  assert.equal(growthOf([space([0, 0, 0, 0, 0, 0, 3], [0, 0, 0, 0, 0, 0, 5e6]), space([7, 0, 0, 0, 0, 0, 0], [7e6, 0, 0, 0, 0, 0, 0])]), 6e6);
+  assert.equal(growthOf([space([0, 0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 0, 0])]), 0);
+  assert.equal(growthOf([space([0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0])]), undefined);
+  assert.equal(growthOf([]), undefined);
 });
 
 test("what is reached first is told", () => {
@@ -27,8 +24,8 @@ test("what is reached first is told", () => {
 
 test("the sentence is the need, when there is one", () => {
   assert.equal(sentenceOf(plan(), 5e9, undefined).head, "Moments take 412 MB of 5.0 GB");
-  assert.match(sentenceOf(plan(), 5e9, { perDay: 4e8, part: false }).rest, /grows at most about 400 MB a day\. At that pace the budget is reached in about 11 days\./);
-  assert.match(sentenceOf(plan(), 5e9, { perDay: 1e3, part: false }).rest, /the budget is years away|floor of the disk is years away/);
+  assert.match(sentenceOf(plan(), 5e9, 4e8).rest, /grows at most about 400 MB a day\. At that pace the budget is reached in about 11 days\./);
+  assert.match(sentenceOf(plan(), 5e9, 1e3).rest, /the budget is years away|floor of the disk is years away/);
   for (const need of ["floor", "room", "budget"]) assert.equal(sentenceOf(plan({ need }), 5e9, undefined).bad, true, need);
   assert.equal(sentenceOf(plan({ need: "floor" }), 5e9, undefined).head, "The disk is below its floor: nothing is saved");
 });

@@ -1,31 +1,22 @@
 // How much room there is, how fast it goes, and until when: pure, so that it can be tried.
-import type { Checkpoint, Drop, SpacePlan } from "../../api/types.ts";
+import type { Drop, SpacePlan, WorkspaceSpace } from "../../api/types.ts";
 import { bytes, several } from "../../words/number.ts";
-
-const day = 86_400_000;
 
 /** Growth is looked at over so many days. */
 export const span = 7;
 
-export interface Growth {
-  perDay: number;
-  /** Not all moments of the days were read. */
-  part: boolean;
-}
-
-/** growthOf counts what moments brought, without first ones: those come once. */
-export function growthOf(recent: readonly { moments: readonly Checkpoint[]; cut: boolean }[], now: number): Growth | undefined {
+/** growthOf is what moments brought a day, on average since the first of the days looked at; undefined: none came. */
+export function growthOf(all: readonly WorkspaceSpace[]): number | undefined {
   let perDay = 0;
   let seen = 0;
-  for (const r of recent) {
-    const later = r.moments.filter((c) => c.trigger !== "init" && c.trigger !== "fork");
-    if (r.moments.length === 0) continue;
-    seen += later.length;
-    const oldest = Math.min(...r.moments.map((c) => new Date(c.time).getTime()));
-    const days = Math.min(span, Math.max(1, (now - oldest) / day));
-    perDay += later.reduce((n, c) => n + c.new_bytes, 0) / days;
+  for (const w of all) {
+    const days = (w.days ?? []).slice(-span);
+    const first = days.findIndex((n) => n > 0);
+    if (first < 0) continue;
+    seen += days.reduce((a, b) => a + b, 0);
+    perDay += (w.brought ?? []).slice(-span).reduce((a, b) => a + b, 0) / (days.length - first);
   }
-  return seen > 0 ? { perDay, part: recent.some((r) => r.cut) } : undefined;
+  return seen > 0 ? perDay : undefined;
 }
 
 export interface Reach {
@@ -58,11 +49,11 @@ export interface Said {
 }
 
 /** The answer of the page. */
-export function sentenceOf(p: SpacePlan, budget: number, growth: Growth | undefined): Said {
+export function sentenceOf(p: SpacePlan, budget: number, growth: number | undefined): Said {
   const s = p.store;
   const of = budget > 0 ? ` of ${bytes(budget)}` : "";
-  const grows = growth && growth.perDay >= 1 ? `It grows at most about ${bytes(growth.perDay)} a day.` : "";
-  const reach = growth ? reachOf(p, budget, growth.perDay) : undefined;
+  const grows = growth && growth >= 1 ? `It grows at most about ${bytes(growth)} a day.` : "";
+  const reach = growth ? reachOf(p, budget, growth) : undefined;
   const goal = reach?.what === "budget" ? "the budget" : "the floor of the disk";
   const until = !reach ? "" : reach.days >= 730 ? `At that pace ${goal} is years away.` : `At that pace ${goal} is reached ${about(reach.days)}.`;
   const disk = `The disk has ${bytes(s.free)} free; below ${bytes(s.floor)} nothing is saved.`;

@@ -1050,6 +1050,7 @@ class Workspace:
 
 @dataclass(kw_only=True)
 class WorkspaceSpace:
+    brought: list[int] = field(default_factory=list)
     closed: Optional[str] = None
     days: list[int] = field(default_factory=list)
     kept: list[KeptFor] = field(default_factory=list)
