@@ -200,7 +200,7 @@ func judge(path string, e *retake.Entry, b []byte, secret bool) retake.LeaveReas
 	switch {
 	case secret, holdsSecret([]byte(path)):
 		return retake.LeaveSecret
-	case moduleName(e.Name) && badModules.Match(b):
+	case moduleName(e.Name) && badModules().Match(b):
 		return retake.LeaveName
 	}
 	return ""

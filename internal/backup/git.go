@@ -8,12 +8,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pattern"
 	"github.com/retake-dev/retake/internal/proc"
 	"github.com/retake-dev/retake/internal/secret"
 )
@@ -210,7 +210,7 @@ func (l *limited) Write(b []byte) (int, error) {
 }
 
 // idle is what programs say though nobody asked.
-var idle = regexp.MustCompile(`^(@@@|(Enumerating|Counting|Compressing|Writing) objects|Delta compression|Total [0-9]|Could not read from remote repository|Please make sure you have the correct access|and the repository exists|failed to push some refs)`)
+var idle = pattern.Late(`^(@@@|(Enumerating|Counting|Compressing|Writing) objects|Delta compression|Total [0-9]|Could not read from remote repository|Please make sure you have the correct access|and the repository exists|failed to push some refs)`)
 
 // words makes one short line of what a program complained of: no progress, no secrets.
 func words(said string) string {
@@ -223,7 +223,7 @@ func words(said string) string {
 			return c
 		}, line))
 		line = strings.TrimPrefix(strings.TrimPrefix(line, "fatal: "), "error: ")
-		if line != "" && !strings.Contains(line, "% (") && !idle.MatchString(line) {
+		if line != "" && !strings.Contains(line, "% (") && !idle().MatchString(line) {
 			lines = append(lines, line)
 		}
 	}

@@ -2,11 +2,11 @@ package backup
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pattern"
 	"github.com/retake-dev/retake/internal/secret"
 )
 
@@ -96,12 +96,12 @@ type place struct {
 	tree       retake.ObjectID
 }
 
-var trailer = regexp.MustCompile(`(?m)^(Retake-[A-Za-z-]+): (.+)$`)
+var trailer = pattern.Late(`(?m)^(Retake-[A-Za-z-]+): (.+)$`)
 
 // readPlace reads the trailers; of several with one name the last one counts.
 func readPlace(commit, text string) (place, bool) {
 	p := place{commit: commit}
-	for _, m := range trailer.FindAllStringSubmatch(text, -1) {
+	for _, m := range trailer().FindAllStringSubmatch(text, -1) {
 		switch m[1] {
 		case trailWorkspace:
 			p.workspace = retake.WorkspaceID(m[2])

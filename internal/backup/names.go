@@ -1,9 +1,10 @@
 package backup
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/retake-dev/retake/internal/pattern"
 )
 
 // gitName reports whether some file system, or git's own care for one, takes a name for
@@ -31,7 +32,7 @@ func moduleName(name string) bool {
 }
 
 // badModules is a list of modules that remotes refuse, and with it all that is sent.
-var badModules = regexp.MustCompile(`(?i)(?m)^\s*\[[^\]]*\.\.|=\s*"?(\.{1,2}/)*[-!:]|%0a|%00`)
+var badModules = pattern.Late(`(?i)(?m)^\s*\[[^\]]*\.\.|=\s*"?(\.{1,2}/)*[-!:]|%0a|%00`)
 
 // visible drops the characters that one file system ignores in names. What is not UTF-8
 // ends a name, as git sees it for that file system.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pattern"
 )
 
-var commitForm = regexp.MustCompile(`^[0-9a-f]{40}$`)
+var commitForm = pattern.Late(`^[0-9a-f]{40}$`)
 
 // tip reads our side of the branch; nil when there is none.
 func (r *repo) tip(ctx context.Context) (*place, error) {
@@ -47,7 +47,7 @@ func (r *repo) readBack(ctx context.Context) (string, error) {
 	}
 	for line := range strings.Lines(out) {
 		commit, ref, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		if ref == r.ref && commitForm.MatchString(commit) {
+		if ref == r.ref && commitForm().MatchString(commit) {
 			return commit, nil
 		}
 	}

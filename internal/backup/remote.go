@@ -4,11 +4,11 @@ import (
 	"net/netip"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pattern"
 )
 
 // remote is an address that was read. Git is given the text; the rest is for us.
@@ -21,8 +21,8 @@ type remote struct {
 const sshPort = 22
 
 var (
-	userForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
-	hostForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
+	userForm = pattern.Late(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
+	hostForm = pattern.Late(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
 )
 
 // parse takes ssh://user@host[:port]/path and user@host:path, and nothing that a
@@ -52,7 +52,7 @@ func parseURL(text string) (remote, bool) {
 	if p := u.Port(); p != "" {
 		r.port, err = strconv.Atoi(p)
 	}
-	if _, set := u.User.Password(); set || !userForm.MatchString(u.User.Username()) {
+	if _, set := u.User.Password(); set || !userForm().MatchString(u.User.Username()) {
 		return remote{}, false
 	}
 	return r, err == nil && r.port > 0 && r.port < 1<<16 && goodHost(r.host)
@@ -62,7 +62,7 @@ func parseShort(text string) (remote, bool) {
 	at, path, ok := cutHost(text)
 	user, host, named := strings.Cut(at, "@")
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	if !ok || !named || path == "" || path[0] == '-' || path[0] == ':' || !userForm.MatchString(user) || !goodHost(host) {
+	if !ok || !named || path == "" || path[0] == '-' || path[0] == ':' || !userForm().MatchString(user) || !goodHost(host) {
 		return remote{}, false
 	}
 	return remote{text: text, host: host, port: sshPort}, true
@@ -78,7 +78,7 @@ func cutHost(text string) (at, path string, ok bool) {
 }
 
 func goodHost(h string) bool {
-	if hostForm.MatchString(h) {
+	if hostForm().MatchString(h) {
 		return true
 	}
 	a, err := netip.ParseAddr(h)

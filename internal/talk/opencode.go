@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 	"math/big"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/retake-dev/retake/internal/pattern"
 )
 
 // opencode keeps its sessions in a database. Our plugin writes a transcript beside
@@ -121,12 +122,12 @@ func opencodeExport(r ForkRequest, session string) (data []byte, ok bool) {
 
 func quoted(s string) []byte { return []byte(`"` + s + `"`) }
 
-var opencodeID = regexp.MustCompile(`"(?:msg|prt)_[0-9a-f]{12}[0-9A-Za-z]{14}"`)
+var opencodeID = pattern.Late(`"(?:msg|prt)_[0-9a-f]{12}[0-9A-Za-z]{14}"`)
 
 // opencodeRename gives new names to messages and parts. A name begins with its
 // time, which keeps the order; the rest is made of the old name and the new session.
 func opencodeRename(data []byte, session string) []byte {
-	return opencodeID.ReplaceAllFunc(data, func(id []byte) []byte {
+	return opencodeID().ReplaceAllFunc(data, func(id []byte) []byte {
 		sum := sha256.Sum256(append([]byte(session), id...))
 		end := new(big.Int).SetBytes(sum[:]).Text(62)
 		return append(append(bytes.Clone(id[:17]), (end + strings.Repeat("0", 14))[:14]...), '"')

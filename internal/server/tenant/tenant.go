@@ -16,7 +16,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +26,7 @@ import (
 	"github.com/retake-dev/retake/internal/clock"
 	"github.com/retake-dev/retake/internal/fsx"
 	"github.com/retake-dev/retake/internal/ledger"
+	"github.com/retake-dev/retake/internal/pattern"
 	"github.com/retake-dev/retake/internal/seal"
 	"github.com/retake-dev/retake/internal/service"
 	"github.com/retake-dev/retake/internal/store"
@@ -117,11 +117,11 @@ type ElsewhereError struct{ Address string }
 
 func (e *ElsewhereError) Error() string { return "another server has the namespace: " + e.Address }
 
-var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+var nameForm = pattern.Late(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // CheckName says whether a namespace may be called so.
 func CheckName(ns retake.NamespaceID) error {
-	if nameForm.MatchString(string(ns)) {
+	if nameForm().MatchString(string(ns)) {
 		return nil
 	}
 	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is no name of a namespace", ns), Safe: unchanged,

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,6 +15,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/clock"
 	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/pattern"
 	"github.com/retake-dev/retake/internal/service"
 )
 
@@ -56,11 +56,11 @@ func under(path, root string) bool {
 	return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, "/")+"/")
 }
 
-var workspaceForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var workspaceForm = pattern.Late(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // hosted makes a directory for a workspace of that name, below the namespace's own files.
 func (w *walled) hosted(name string) (string, error) {
-	if !workspaceForm.MatchString(name) {
+	if !workspaceForm().MatchString(name) {
 		return "", &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is no name of a workspace", name), Safe: unchanged,
 			Hint: "letters, digits, dots, dashes and underscores, at most 100, a letter or digit first"}
 	}
