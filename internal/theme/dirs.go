@@ -1,6 +1,9 @@
 package theme
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // walk goes down a path, and remembers what the directories say of what lies in them.
 type walk struct {
@@ -18,7 +21,7 @@ func (w *walk) dir(name string, at int) Class {
 	if c := w.strong(parent, name, at); c != "" {
 		return c
 	}
-	if c, ok := weak[name]; ok && !w.spares(c) {
+	if c, ok := weak()[name]; ok && !w.spares(c) {
 		return c
 	}
 	w.note(name, at)
@@ -33,7 +36,7 @@ func (w *walk) strong(parent, name string, at int) Class {
 	if parent == ".git" {
 		return ""
 	}
-	if c, ok := strong[name]; ok {
+	if c, ok := strong()[name]; ok {
 		return c
 	}
 	if c, ok := pairs[pair{parent, name}]; ok {
@@ -60,7 +63,7 @@ func (w *walk) spares(c Class) bool {
 
 // note remembers what the names of directories say of the files in them.
 func (w *walk) note(name string, at int) {
-	switch kinds[name] {
+	switch kinds()[name] {
 	case inCode:
 		w.code = true
 	case inConfig:
@@ -186,16 +189,19 @@ var kinds = index(map[inside]string{
 })
 
 // index turns lists of names into what each name means. A name in two lists would mean
-// one thing today and another tomorrow.
-func index[T comparable](lists map[T]string) map[string]T {
-	all := map[string]T{}
-	for what, names := range lists {
-		for name := range strings.FieldsSeq(names) {
-			if _, twice := all[name]; twice {
-				panic("theme: two meanings of " + name)
+// one thing today and another tomorrow. The tables are made when they are first used: most
+// starts of the program need none.
+func index[T comparable](lists map[T]string) func() map[string]T {
+	return sync.OnceValue(func() map[string]T {
+		all := map[string]T{}
+		for what, names := range lists {
+			for name := range strings.FieldsSeq(names) {
+				if _, twice := all[name]; twice {
+					panic("theme: two meanings of " + name)
+				}
+				all[name] = what
 			}
-			all[name] = what
 		}
-	}
-	return all
+		return all
+	})
 }

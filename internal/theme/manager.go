@@ -25,18 +25,18 @@ func Manager(path string) string {
 		}
 		parent = dir
 	}
-	if m, ok := managerNames[name]; ok {
+	if m, ok := managerNames()[name]; ok {
 		return m
 	}
 	if strings.HasPrefix(name, "requirements") && named(name) == Manifest {
 		return "pypi"
 	}
-	return managerSuffixes[suffix(name)]
+	return managerSuffixes()[suffix(name)]
 }
 
 // managerOf knows the directories that managers fill.
 func managerOf(parent, dir, rest string) string {
-	if m, ok := managerDirs[dir]; ok {
+	if m, ok := managerDirs()[dir]; ok {
 		return m
 	}
 	switch {

@@ -14,11 +14,11 @@ func (w *walk) file(name string) Class {
 	switch {
 	case w.tests || test(name):
 		return Test
-	case w.docs || prose[ext] || page(name):
+	case w.docs || prose()[ext] || page(name):
 		return Docs
 	case w.settings(name, ext):
 		return Settings
-	case pictures[ext]:
+	case pictures()[ext]:
 		return Asset
 	}
 	return Source
@@ -26,7 +26,7 @@ func (w *walk) file(name string) Class {
 
 // named is the class that a name has in every directory.
 func named(name string) Class {
-	if c, ok := names[name]; ok {
+	if c, ok := names()[name]; ok {
 		return c
 	}
 	ext := suffix(name)
@@ -35,7 +35,7 @@ func named(name string) Class {
 		return Env
 	case scratch(name):
 		return Cache
-	case strings.HasSuffix(name, ".log"), strings.Contains(name, ".log.") && !written[ext], history(name):
+	case strings.HasSuffix(name, ".log"), strings.Contains(name, ".log.") && !written()[ext], history(name):
 		return Log
 	case strings.HasSuffix(name, ".min.js"), strings.HasSuffix(name, ".min.css"):
 		return Build
@@ -44,7 +44,7 @@ func named(name string) Class {
 	case documents(name):
 		return Docs
 	}
-	return suffixes[ext]
+	return suffixes()[ext]
 }
 
 func env(name string) bool {
@@ -82,11 +82,11 @@ func test(name string) bool {
 		}
 	}
 	for _, end := range []string{"Test", "Tests", "Spec", "IT"} {
-		if strings.HasSuffix(stem, end) && jvm[suffix(name)] {
+		if strings.HasSuffix(stem, end) && jvm()[suffix(name)] {
 			return true
 		}
 	}
-	return strings.HasPrefix(name, "test_") && written[suffix(name)] || name == "conftest.py"
+	return strings.HasPrefix(name, "test_") && written()[suffix(name)] || name == "conftest.py"
 }
 
 // documents are pages that are settings of nothing, and of the programs that make pages.
@@ -101,7 +101,7 @@ func documents(name string) bool {
 
 // page knows documents that have no suffix, or one that says little.
 func page(name string) bool {
-	return pages[stem(name)] && !written[suffix(name)]
+	return pages()[stem(name)] && !written()[suffix(name)]
 }
 
 // settings knows configuration by its name and its place.
@@ -109,14 +109,14 @@ func (w *walk) settings(name, ext string) bool {
 	switch {
 	case configured(name, ext):
 		return true
-	case forms[ext] && w.data && !w.config:
+	case forms()[ext] && w.data && !w.config:
 		return false
-	case forms[ext]:
+	case forms()[ext]:
 		return true
 	case ext == ".json" || ext == ".xml" || ext == ".json5" || ext == ".jsonc":
 		return w.config || w.last == ""
 	}
-	if written[ext] {
+	if written()[ext] {
 		return strings.HasPrefix(w.path, "etc/") || w.config && w.configures(ext)
 	}
 	return w.config
@@ -129,12 +129,12 @@ func (w *walk) configures(ext string) bool {
 	case w.last[0] == '.', strings.HasPrefix(w.last, "cron."), w.last == "profile.d":
 		return true
 	}
-	return strings.HasPrefix(w.path, "config/") && loose[ext]
+	return strings.HasPrefix(w.path, "config/") && loose()[ext]
 }
 
 // configured reports whether the name itself says that it configures something.
 func configured(name, ext string) bool {
-	if name[0] == '.' && !written[ext] {
+	if name[0] == '.' && !written()[ext] {
 		return true
 	}
 	stem := strings.ToLower(stem(name))
@@ -146,5 +146,5 @@ func configured(name, ext string) bool {
 	case strings.HasPrefix(stem, "tsconfig"), strings.HasPrefix(stem, "jsconfig"), strings.HasPrefix(stem, "appsettings"), strings.HasPrefix(stem, "docker-compose"):
 		return true
 	}
-	return (stem == "config" || stem == "settings") && !written[ext] || name == "settings.py"
+	return (stem == "config" || stem == "settings") && !written()[ext] || name == "settings.py"
 }

@@ -65,13 +65,9 @@ var pictures = set(`.png .jpg .jpeg .gif .webp .avif .ico .icns .bmp .tif .tiff 
 // Binary reports whether a path is, by its name, no text.
 func Binary(path string) bool {
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	return pictures[suffix(name)]
+	return pictures()[suffix(name)]
 }
 
-func set(list string) map[string]bool {
-	all := map[string]bool{}
-	for name := range strings.FieldsSeq(list) {
-		all[name] = true
-	}
-	return all
+func set(list string) func() map[string]bool {
+	return index(map[bool]string{true: list})
 }

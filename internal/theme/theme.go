@@ -101,7 +101,7 @@ func look(path string) (Class, int) {
 		return c, end
 	}
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	w := walk{path: path, handwritten: written[suffix(name)]}
+	w := walk{path: path, handwritten: written()[suffix(name)]}
 	for at := 0; at < len(path); {
 		n := strings.IndexByte(path[at:], '/')
 		if n < 0 {
