@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -281,8 +282,12 @@ func (t *worlds) other(q asked, kind retake.KeyKind) {
 	}
 }
 
-// narrating are operations that show what is told of moments, which comes after them.
-var narrating = []string{"log", "search", "chronicle"}
+// narrates: the answer shows what is told of moments, which comes after them. The path says
+// so and not the operation: some are asked with another method.
+func narrates(q asked) bool {
+	at, _, _ := strings.Cut(q.path, "?")
+	return q.method == http.MethodGet && slices.Contains([]string{"checkpoints", "search", "chronicle"}, path.Base(at))
+}
 
 // pair asks both worlds at once.
 func (t *worlds) pair(q1, q2 asked) (a1, a2 answer) {
@@ -308,7 +313,7 @@ func (t *worlds) both(op string, q asked, kind retake.KeyKind) (string, int) {
 		op = "replay" // anchors come by the clock, and each is an entry
 	}
 	s1, s2 := t.n1.answer(op, a1), t.n2.answer(op, a2)
-	if s1 != s2 && slices.Contains(narrating, op) {
+	if s1 != s2 && narrates(q1) {
 		await(func() bool { // until both worlds have told the stories of their moments
 			a1, a2 = t.pair(q1, q2)
 			s1, s2 = t.n1.answer(op, a1), t.n2.answer(op, a2)
