@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import { diffOf } from "../api/queries.ts";
 import { Flag, Lines as Count, Path } from "../parts/marks.tsx";
-import { useNarrow } from "../parts/Rows.tsx";
+import { useNarrow } from "../parts/media.ts";
 import { Empty, Waiting, Wrong } from "../parts/states.tsx";
 import { shown } from "../words/escape.ts";
 import { bytes, several } from "../words/number.ts";

@@ -7,7 +7,7 @@ import type { Story } from "../../api/types.ts";
 import { FileDiff } from "../../diff/index.tsx";
 import { Icon } from "../../parts/Icon.tsx";
 import { Flag, Lines, Verify } from "../../parts/marks.tsx";
-import { useNarrow } from "../../parts/Rows.tsx";
+import { useNarrow } from "../../parts/media.ts";
 import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
 import type { CompareSearch } from "../../router.tsx";
 import { useKeys } from "../../shell/keys.ts";

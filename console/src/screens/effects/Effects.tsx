@@ -5,7 +5,8 @@ import { useMemo, useState } from "react";
 import { effectsOf } from "../../api/queries.ts";
 import type { Checkpoint, Effect } from "../../api/types.ts";
 import { Flag } from "../../parts/marks.tsx";
-import { Rows, useNarrow } from "../../parts/Rows.tsx";
+import { List } from "../../parts/List.tsx";
+import { useNarrow } from "../../parts/media.ts";
 import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
 import { oneLine, shown } from "../../words/escape.ts";
 import { agentName, titleOf } from "../../words/moment.ts";
@@ -63,7 +64,9 @@ function Found({ ws, all }: { ws: string; all: readonly Effect[] }) {
             <span>moment</span>
             <span />
           </div>
-          <Rows label="Effects, newest first" items={rows} keyOf={(e) => e.id} height={narrow ? 84 : 43} row={(e) => <Line ws={ws} effect={e} moment={moments?.get(e.id)} />} />
+          <List inPage label="Effects, newest first" count={rows.length} version={rows} keyOf={(i) => rows[i]!.id} height={narrow ? 84 : 43}>
+            {(i) => <Line ws={ws} effect={rows[i]!} moment={moments?.get(rows[i]!.id)} />}
+          </List>
         </section>
       )}
     </div>

@@ -1,8 +1,9 @@
 // All forks; those that are ended or gone are folded to one line.
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { Flag } from "../../parts/marks.tsx";
-import { Rows, useNarrow } from "../../parts/Rows.tsx";
+import { List } from "../../parts/List.tsx";
+import { useNarrow } from "../../parts/media.ts";
 import { shown } from "../../words/escape.ts";
 import { several } from "../../words/number.ts";
 import { ago, clock, whole } from "../../words/time.ts";
@@ -12,8 +13,8 @@ import { Adopt, Changed, Origin, Verified } from "./Side.tsx";
 export function ForkList({ ws, known, we, may }: { ws: string; known: readonly Known[]; we?: Known; may: boolean }) {
   const [all, setAll] = useState(false);
   const narrow = useNarrow();
-  const over = known.filter((k) => !alive(k.fork));
-  const rows = all ? [...known.filter((k) => alive(k.fork)), ...over] : known.filter((k) => alive(k.fork));
+  const over = useMemo(() => known.filter((k) => !alive(k.fork)), [known]);
+  const rows = useMemo(() => [...known.filter((k) => alive(k.fork)), ...(all ? over : [])], [known, all, over]);
   return (
     <section aria-labelledby="all-forks" data-rows>
       <h2 id="all-forks" className="forks-part">
@@ -28,7 +29,9 @@ export function ForkList({ ws, known, we, may }: { ws: string; known: readonly K
         <p className="dim">None is open.</p>
       ) : (
         <div className="card">
-          <Rows label="Forks, newest first" items={rows} keyOf={(k) => k.fork.id} height={narrow ? 176 : 64} row={(k) => <Line ws={ws} known={k} filled={k === we} may={may} />} />
+          <List inPage measured={narrow} label="Forks, newest first" count={rows.length} version={rows} keyOf={(i) => rows[i]!.fork.id} height={narrow ? 176 : 64}>
+            {(i) => <Line ws={ws} known={rows[i]!} filled={rows[i] === we} may={may} />}
+          </List>
         </div>
       )}
     </section>

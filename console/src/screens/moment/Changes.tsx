@@ -5,7 +5,7 @@ import { signOf } from "../../diff/sign.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { List } from "../../parts/List.tsx";
 import { Flag, Lines, Path } from "../../parts/marks.tsx";
-import { useNarrow } from "../../parts/Rows.tsx";
+import { useNarrow } from "../../parts/media.ts";
 import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
 import { useKeys } from "../../shell/keys.ts";
 import { shown } from "../../words/escape.ts";

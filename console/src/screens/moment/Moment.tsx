@@ -6,7 +6,7 @@ import { logOf, momentOf, stateOf, storyOf, verificationsOf } from "../../api/qu
 import type { Checkpoint, Story } from "../../api/types.ts";
 import { FileDiff } from "../../diff/index.tsx";
 import { Icon } from "../../parts/Icon.tsx";
-import { useNarrow } from "../../parts/Rows.tsx";
+import { useNarrow } from "../../parts/media.ts";
 import { Waiting, Wrong } from "../../parts/states.tsx";
 import type { MomentSearch } from "../../router.tsx";
 import { useKeys } from "../../shell/keys.ts";

@@ -6,7 +6,7 @@ import type { Change } from "../../api/types.ts";
 import { signOf } from "../../diff/sign.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { List } from "../../parts/List.tsx";
-import { useNarrow } from "../../parts/Rows.tsx";
+import { useNarrow } from "../../parts/media.ts";
 import { shown } from "../../words/escape.ts";
 import { count } from "../../words/number.ts";
 import { useSteps, type ChangesProps } from "./Changes.tsx";

@@ -1,13 +1,13 @@
 // What the next tidy-up would drop: by reason in words, each moment in a virtual list.
 import { Link } from "@tanstack/react-router";
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { useRef, useState } from "react";
+import { useMemo, useState } from "react";
 import type { Drop, SpacePlan } from "../../api/types.ts";
+import { List } from "../../parts/List.tsx";
+import { useNarrow } from "../../parts/media.ts";
 import { shown } from "../../words/escape.ts";
 import { bytes, count, several } from "../../words/number.ts";
 import { clock, whole } from "../../words/time.ts";
 import { byReason } from "../storage/room.ts";
-import { usePhone } from "./frame.tsx";
 import { dropWords, nameOf, type Names } from "./words.ts";
 
 const rowsShown = 10;
@@ -21,10 +21,10 @@ export function dropsSentence(p: SpacePlan): string {
 
 export function Drops({ plan, names }: { plan: SpacePlan; names: Names }) {
   const [why, setWhy] = useState<string>();
-  const phone = usePhone();
+  const height = useNarrow() ? 44 : 30;
   const all = plan.drops ?? [];
   const sums = byReason(all);
-  const rows = why ? all.filter((d) => d.why === why) : all;
+  const rows = useMemo(() => (plan.drops ?? []).filter((d) => !why || d.why === why), [plan.drops, why]);
   if (all.length === 0) {
     return (
       <p className="ops-none">
@@ -42,33 +42,24 @@ export function Drops({ plan, names }: { plan: SpacePlan; names: Names }) {
           </button>
         ))}
       </div>
-      <List key={String(phone)} rows={rows} names={names} rowHeight={phone ? 44 : 30} />
+      <List label="Moments that would go, oldest first" className="ops-scroll" count={rows.length} version={rows} keyOf={(i) => rows[i]!.checkpoint} height={height} most={rowsShown * height}>
+        {(i) => <Going drop={rows[i]!} names={names} />}
+      </List>
     </>
   );
 }
 
-function List({ rows, names, rowHeight }: { rows: Drop[]; names: Names; rowHeight: number }) {
-  const box = useRef<HTMLDivElement>(null);
-  const list = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => rowHeight, overscan: 8 });
+function Going({ drop: d, names }: { drop: Drop; names: Names }) {
   return (
-    <div ref={box} className="ops-scroll ops-drops" role="list" aria-label="Moments that would go, oldest first" tabIndex={0} style={{ height: Math.min(rows.length, rowsShown) * rowHeight }}>
-      <div role="presentation" style={{ height: list.getTotalSize(), position: "relative" }}>
-        {list.getVirtualItems().map((v) => {
-          const d = rows[v.index]!;
-          return (
-            <div key={d.checkpoint} role="listitem" className="ops-drop" style={{ transform: `translateY(${v.start}px)` }}>
-              <Link className="link cut" to="/w/$ws/m/$ref" params={{ ws: d.workspace, ref: String(d.number) }}>
-                {nameOf(names, d.workspace)} <b className="num">{d.number}</b>
-              </Link>
-              <span className="dim num" title={whole(d.time)}>
-                {clock(d.time)}
-              </span>
-              <span className="dim">{dropWords[d.why] ?? shown(d.why)}</span>
-              <span className="num right dim">about {bytes(d.bytes)}</span>
-            </div>
-          );
-        })}
-      </div>
+    <div className="ops-drop">
+      <Link className="link cut" to="/w/$ws/m/$ref" params={{ ws: d.workspace, ref: String(d.number) }}>
+        {nameOf(names, d.workspace)} <b className="num">{d.number}</b>
+      </Link>
+      <span className="dim num" title={whole(d.time)}>
+        {clock(d.time)}
+      </span>
+      <span className="dim">{dropWords[d.why] ?? shown(d.why)}</span>
+      <span className="num right dim">about {bytes(d.bytes)}</span>
     </div>
   );
 }

@@ -1,6 +1,6 @@
 // What the parts of operations share: the head that answers, who may do what, names.
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useRef, useSyncExternalStore, type ReactNode } from "react";
+import { useMemo, useRef, type ReactNode } from "react";
 import { namespace, usage } from "../../api/office.ts";
 import { usePowers } from "../../api/powers.ts";
 import { about, workspaces } from "../../api/queries.ts";
@@ -79,15 +79,6 @@ export function useOnce(ready: boolean): boolean {
   was.current ||= ready;
   return was.current;
 }
-
-const narrow = matchMedia("(max-width: 720px)");
-const watchNarrow = (w: () => void) => {
-  narrow.addEventListener("change", w);
-  return () => narrow.removeEventListener("change", w);
-};
-
-/** On a phone rows of virtual lists are taller, for fingers. */
-export const usePhone = (): boolean => useSyncExternalStore(watchNarrow, () => narrow.matches);
 
 /** What the namespace takes. Its limits come from the namespace itself: there a change is seen at once. */
 export function useUsage(on = true) {

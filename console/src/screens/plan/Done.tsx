@@ -5,7 +5,7 @@ import { Link } from "@tanstack/react-router";
 import type { Failure, Plan, RestoreResult, Resumption } from "../../api/types.ts";
 import { Copy } from "../../parts/Copy.tsx";
 import { Icon } from "../../parts/Icon.tsx";
-import { Long } from "../../parts/Rows.tsx";
+import { List } from "../../parts/List.tsx";
 import { inDir } from "../../words/command.ts";
 import { oneLine, shown, shownLines } from "../../words/escape.ts";
 import { agentName } from "../../words/moment.ts";
@@ -111,21 +111,16 @@ function Left({ failed, safety }: { failed: readonly Failure[]; safety: number }
         Left as found
         <span className="aside">all else is done; {safety} holds all there was</span>
       </h2>
-      <Long
-        label="Paths that were left"
-        items={failed}
-        keyOf={(f) => f.path}
-        height={32}
-        most={320}
-        row={(f) => (
+      <List label="Paths that were left" count={failed.length} height={32} most={320}>
+        {(i) => (
           <div className="plan-failed">
-            <span className="mono cut" title={shown(f.path)}>
-              {shown(f.path)}
+            <span className="mono cut" title={shown(failed[i]!.path)}>
+              {shown(failed[i]!.path)}
             </span>
-            <span className="dim cut">{shown(f.why)}</span>
+            <span className="dim cut">{shown(failed[i]!.why)}</span>
           </div>
         )}
-      />
+      </List>
     </section>
   );
 }

@@ -1,11 +1,12 @@
 // The paths of a plan, deletions first. A section is folded by directory and opens on
 // click; every path is there, and only what is seen is drawn.
 import { Link } from "@tanstack/react-router";
-import { memo, useCallback, useMemo } from "react";
+import { memo, useMemo } from "react";
 import type { Keep, Plan, Step } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { Flag, Lines } from "../../parts/marks.tsx";
-import { Rows, useNarrow } from "../../parts/Rows.tsx";
+import { List } from "../../parts/List.tsx";
+import { useNarrow } from "../../parts/media.ts";
 import { shown } from "../../words/escape.ts";
 import { bytes, count, several } from "../../words/number.ts";
 import { dirsOf, rowsOf, someNames, type Leaf, type Row } from "./fold.ts";
@@ -93,7 +94,7 @@ export function Section({ part, around }: { part: Part; around: Around }) {
   const dirs = useMemo(() => dirsOf(part.leaves), [part.leaves]);
   const all = dirs.length > 0 && dirs.every((d) => opened.has(d));
   const { told, withGit } = around;
-  const height = useCallback((r: Row<PathLeaf>) => (!narrow ? 32 : noteFor(r, told) || asksForGit(r, withGit) ? 60 : 44), [narrow, told, withGit]);
+  const heights = useMemo(() => rows.map((r) => (!narrow ? 32 : noteFor(r, told) || asksForGit(r, withGit) ? 60 : 44)), [rows, narrow, told, withGit]);
   return (
     <section className={`plan-part ${part.id}`} aria-labelledby={`part-${part.id}`}>
       <h2 id={`part-${part.id}`}>
@@ -108,14 +109,9 @@ export function Section({ part, around }: { part: Part; around: Around }) {
         ) : null}
         {part.id === "change" && around.diff ? <DiffLink around={around} path="" text="Read the diff" /> : null}
       </h2>
-      <Rows
-        className="card"
-        label={`${part.word}: ${part.sum}`}
-        items={rows}
-        keyOf={(r) => r.key}
-        height={height}
-        row={(r) => <RowLine row={r} around={around} part={part.id} />}
-      />
+      <List inPage className="card" label={`${part.word}: ${part.sum}`} count={rows.length} version={heights} keyOf={(i) => rows[i]!.key} height={(i) => heights[i]!}>
+        {(i) => <RowLine row={rows[i]!} around={around} part={part.id} />}
+      </List>
     </section>
   );
 }

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { resumeAt } from "../../api/queries.ts";
 import type { Effect, Holder, Obstacle, Plan, Resumption } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
-import { Long } from "../../parts/Rows.tsx";
+import { List } from "../../parts/List.tsx";
 import { shown, oneLine } from "../../words/escape.ts";
 import { agentName } from "../../words/moment.ts";
 import { several } from "../../words/number.ts";
@@ -58,7 +58,9 @@ function Ask({ plan, ask: o, given, accept }: { plan: Plan; ask: Obstacle; given
       ) : null}
       {open ? (
         <div className="paths">
-          <Long label={`Paths of ${shown(o.class)}`} items={paths} keyOf={(p) => p} height={24} most={216} row={(p) => <span className="mono whole" title={shown(p)}>{shown(p)}</span>} />
+          <List label={`Paths of ${shown(o.class)}`} count={paths.length} height={24} most={216}>
+            {(i) => <span className="mono whole" title={shown(paths[i]!)}>{shown(paths[i]!)}</span>}
+          </List>
         </div>
       ) : null}
     </li>
@@ -74,7 +76,9 @@ export function StaysDone({ effects }: { effects: readonly Effect[] }) {
         Stays done
         <span className="aside">no restore takes {effects.length === 1 ? "this" : "these"} back</span>
       </h2>
-      <Long label="Effects that stay done" items={effects} keyOf={(e) => e.id} height={50} most={300} row={(e) => <EffectLine effect={e} />} />
+      <List label="Effects that stay done" count={effects.length} height={50} most={300}>
+        {(i) => <EffectLine effect={effects[i]!} />}
+      </List>
     </section>
   );
 }
@@ -107,24 +111,23 @@ export function StillRuns({ holders }: { holders: readonly Holder[] }) {
         Still runs
         <span className="aside">restart {holders.length === 1 ? "it" : "them"} afterwards</span>
       </h2>
-      <Long
-        label="Programs that hold files of the plan"
-        items={holders}
-        keyOf={(h) => `${h.pid} ${h.path}`}
-        height={50}
-        most={220}
-        row={(h) => (
-          <div className="plan-effect wide">
-            <div>
-              <span className="cut">
-                <span className="num dim">{h.pid}</span> {shown(h.command)}
-              </span>
-              <span className="cut more mono">{shown(h.path)}</span>
-            </div>
-          </div>
-        )}
-      />
+      <List label="Programs that hold files of the plan" count={holders.length} height={50} most={220}>
+        {(i) => <HolderLine holder={holders[i]!} />}
+      </List>
     </section>
+  );
+}
+
+function HolderLine({ holder: h }: { holder: Holder }) {
+  return (
+    <div className="plan-effect wide">
+      <div>
+        <span className="cut">
+          <span className="num dim">{h.pid}</span> {shown(h.command)}
+        </span>
+        <span className="cut more mono">{shown(h.path)}</span>
+      </div>
+    </div>
   );
 }
 

@@ -1,7 +1,7 @@
 // What stays, what goes next, and what is kept on purpose.
 import { Link } from "@tanstack/react-router";
-import type { Pin, SpacePlan } from "../../api/types.ts";
-import { Long } from "../../parts/Rows.tsx";
+import type { Drop, Pin, SpacePlan } from "../../api/types.ts";
+import { List } from "../../parts/List.tsx";
 import { shown } from "../../words/escape.ts";
 import { bytes, count, several } from "../../words/number.ts";
 import { ago, clock, whole } from "../../words/time.ts";
@@ -21,23 +21,9 @@ export function Retention({ plan, ws, server }: { plan: SpacePlan; ws: string; s
         {plan.last ? ` The last one was ${ago(plan.last.at)}: ${several(plan.last.forgotten, "moment")} of all workspaces went, ${bytes(plan.last.gave)} came back.` : ""}
       </p>
       {drops.length > 0 ? (
-        <Long
-          label="Moments that go next"
-          items={drops}
-          keyOf={(d) => d.checkpoint}
-          height={28}
-          most={196}
-          row={(d) => (
-            <div className="settings-drop">
-              <Link className="link num" to="/w/$ws/m/$ref" params={{ ws, ref: String(d.number) }}>
-                {d.number}
-              </Link>
-              <span title={whole(d.time)}>{clock(d.time)}</span>
-              <span className="dim">{shown(d.why)}</span>
-              <span className="dim num">about {bytes(d.bytes)}</span>
-            </div>
-          )}
-        />
+        <List label="Moments that go next" count={drops.length} height={28} most={196}>
+          {(i) => <Going ws={ws} drop={drops[i]!} />}
+        </List>
       ) : null}
       <table className="settings-kept">
         <thead>
@@ -60,6 +46,19 @@ export function Retention({ plan, ws, server }: { plan: SpacePlan; ws: string; s
         </tbody>
       </table>
     </Part>
+  );
+}
+
+function Going({ ws, drop: d }: { ws: string; drop: Drop }) {
+  return (
+    <div className="settings-drop">
+      <Link className="link num" to="/w/$ws/m/$ref" params={{ ws, ref: String(d.number) }}>
+        {d.number}
+      </Link>
+      <span title={whole(d.time)}>{clock(d.time)}</span>
+      <span className="dim">{shown(d.why)}</span>
+      <span className="dim num">about {bytes(d.bytes)}</span>
+    </div>
   );
 }
 

@@ -4,7 +4,8 @@ import { Link, useParams } from "@tanstack/react-router";
 import { tasksOf } from "../../api/queries.ts";
 import type { Checkpoint, Task } from "../../api/types.ts";
 import { Icon, type IconName } from "../../parts/Icon.tsx";
-import { Rows, useNarrow } from "../../parts/Rows.tsx";
+import { List } from "../../parts/List.tsx";
+import { useNarrow } from "../../parts/media.ts";
 import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
 import { oneLine, shown } from "../../words/escape.ts";
 import { whoMade } from "../../words/moment.ts";
@@ -29,15 +30,14 @@ export default function Tasks() {
       </div>
     );
   }
-  return <List ws={ws} tasks={tasks.data} />;
+  return <Told ws={ws} tasks={tasks.data} />;
 }
 
-function List({ ws, tasks }: { ws: string; tasks: readonly Task[] }) {
+function Told({ ws, tasks }: { ws: string; tasks: readonly Task[] }) {
   const sum = sumOf(tasks);
   const narrow = useNarrow();
   const ended = tasks.filter((t) => ["completed", "failed"].includes(shapeOf(t))).map((t) => t.title);
   const moments = useQuery(taskMoments(ws, ended)).data;
-  const rows = tasks.map((task, i) => ({ task, n: i + 1 }));
   return (
     <div className="page tasks">
       <h1 className="title">{answer(sum)}</h1>
@@ -50,7 +50,9 @@ function List({ ws, tasks }: { ws: string; tasks: readonly Task[] }) {
         <Part n={sum.pending} kind="pending" />
       </div>
       <section className="card" data-rows aria-label="Tasks">
-        <Rows label="Tasks" items={rows} keyOf={(r) => `${r.n} ${r.task.id}`} height={narrow ? 64 : 43} row={(r) => <Line ws={ws} {...r} next={r.task === sum.next} moment={moments?.get(r.task.title)} />} />
+        <List inPage label="Tasks" count={tasks.length} version={tasks} height={narrow ? 64 : 43}>
+          {(i) => <Line ws={ws} task={tasks[i]!} n={i + 1} next={tasks[i] === sum.next} moment={moments?.get(tasks[i]!.title)} />}
+        </List>
       </section>
     </div>
   );

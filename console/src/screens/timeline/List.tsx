@@ -5,6 +5,7 @@ import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useMemo, useRef, type MouseEvent, type ReactNode, type Ref } from "react";
 import { logOf } from "../../api/queries.ts";
 import type { Finding } from "../../api/types.ts";
+import { focusedIn, withFocus, type Range } from "../../parts/range.ts";
 import { several } from "../../words/number.ts";
 import type { Read } from "./book.ts";
 import { laneRoom, Lanes } from "./Lanes.tsx";
@@ -32,6 +33,7 @@ interface Props {
 }
 
 const padding = 6;
+const overscan = 4;
 
 export function List(p: Props) {
   const { view, phone, read } = p;
@@ -42,7 +44,8 @@ export function List(p: Props) {
     getScrollElement: () => box.current,
     estimateSize: (i) => heightOf(items[i]!, phone),
     getItemKey: useCallback((i: number) => items[i]!.key, [items]),
-    overscan: 4,
+    rangeExtractor: useCallback((r: Range) => withFocus(r, focusedIn(box.current)), []),
+    overscan,
     paddingStart: padding,
     paddingEnd: padding,
   });
@@ -62,7 +65,9 @@ export function List(p: Props) {
   const pins = useMemo(() => grouped(read.pins, (x) => x.checkpoint), [read.pins]);
   const newest = read.moments[0]?.number ?? 0;
   const news = useNews(newest, (v.scrollOffset ?? 0) <= 4);
-  const rows = seen.map((s) => ({ item: items[s.index]!, top: s.start, height: s.size }));
+  const { range } = v;
+  const near = seen.filter((s) => !range || (s.index >= range.startIndex - overscan && s.index <= range.endIndex + overscan)); // not the one that is there for its focus
+  const rows = near.map((s) => ({ item: items[s.index]!, top: s.start, height: s.size }));
   const digits = String(newest).length;
   const room = { "--room": `${laneRoom(view.lanes, phone)}px`, "--digits": `${phone ? 10 * digits + 8 : Math.max(26, 9 * digits)}px` };
   return (
@@ -80,7 +85,7 @@ export function List(p: Props) {
           <Lanes rows={rows} lanes={view.lanes} phone={phone} newest={newest} findingOf={findingOf} />
           <ol aria-label="Moments, newest first">
             {seen.map((s) => (
-              <li key={s.key} style={{ height: s.size, top: s.start }} aria-setsize={items.length} aria-posinset={s.index + 1}>
+              <li key={s.key} data-index={s.index} style={{ height: s.size, top: s.start }} aria-setsize={items.length} aria-posinset={s.index + 1}>
                 {rowOf(p, items[s.index]!, findingOf, pins, newest, news.slid)}
               </li>
             ))}

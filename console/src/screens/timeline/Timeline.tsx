@@ -1,8 +1,9 @@
 // The timeline of a workspace: the answer, the overview, the list, and the chosen moment.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, useSyncExternalStore, type MouseEvent, type ReactNode } from "react";
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, type MouseEvent, type ReactNode } from "react";
 import { statusOf } from "../../api/queries.ts";
+import { useMedia, useNarrow } from "../../parts/media.ts";
 import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
 import type { TimelineSearch } from "../../router.tsx";
 import type { Goals } from "../../words/moment.ts";
@@ -40,7 +41,7 @@ export default function Timeline() {
 function Page({ ws, read, trouble, again }: { ws: string; read: Read; trouble?: unknown; again: () => void }) {
   const search = useSearch({ from: "/w/$ws" });
   const go = useNavigate();
-  const phone = useMedia("(max-width: 720px)");
+  const phone = useNarrow();
   const beside = useMedia("(min-width: 960px)");
   const list = useRef<ListHandle>(null);
   const choice = useChoice(ws, read, search.at);
@@ -164,17 +165,6 @@ function useZoom(asked: string | undefined, wish: (s: Partial<TimelineSearch>) =
     wish({ zoom: z === zoom && !span ? undefined : z });
   };
   return { zoom, span, setSpan, setZoom };
-}
-
-function useMedia(query: string): boolean {
-  const media = useMemo(() => matchMedia(query), [query]);
-  return useSyncExternalStore(
-    (w) => {
-      media.addEventListener("change", w);
-      return () => media.removeEventListener("change", w);
-    },
-    () => media.matches,
-  );
 }
 
 function Stale({ again }: { again: () => void }) {

@@ -1,12 +1,13 @@
 // Home: which workspaces are protected, and how each of them stands.
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { spacePlan } from "../../api/office.ts";
 import { usePowers } from "../../api/powers.ts";
 import { workspaces } from "../../api/queries.ts";
 import type { WorkspaceState } from "../../api/types.ts";
 import { Copy } from "../../parts/Copy.tsx";
-import { Rows, useNarrow } from "../../parts/Rows.tsx";
+import { List } from "../../parts/List.tsx";
+import { useNarrow } from "../../parts/media.ts";
 import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
 import { several } from "../../words/number.ts";
 import { Icon } from "../../parts/Icon.tsx";
@@ -42,7 +43,8 @@ function Home({ all }: { all: readonly WorkspaceState[] }) {
   const space = useQuery({ ...spacePlan, retry: false }).data;
   const answer = answerOf(all, space?.store);
   const days = new Map(space?.workspaces?.map((w) => [w.workspace, w.days ?? []]));
-  const height = (r: Row) => (r.kind === "ended" ? (phone ? 44 : 40) : phone ? 108 : r.depth > 0 ? 44 : 57);
+  const rows = useMemo(() => rowsOf(all, open), [all, open]);
+  const heights = useMemo(() => rows.map((r) => heightOf(r, phone)), [rows, phone]);
   return (
     <div className="page ws">
       <header className="ws-head">
@@ -74,19 +76,22 @@ function Home({ all }: { all: readonly WorkspaceState[] }) {
           <span>Moments, 30 days</span>
           <span className="end">Size</span>
         </div>
-        <Rows
-          label="Workspaces, the last used first"
-          className="ws-rows"
-          items={rowsOf(all, open)}
-          keyOf={(r) => (r.kind === "ended" ? "ended" : r.ws.id)}
-          height={height}
-          row={(r) =>
-            r.kind === "ended" ? <EndedRow n={r.n} open={r.open} turn={() => setOpen(!open)} /> : <WorkspaceRow ws={r.ws} depth={r.depth} days={days.get(r.ws.id)} store={space?.store} />
-          }
-        />
+        <List inPage label="Workspaces, the last used first" className="ws-rows" count={rows.length} version={heights} keyOf={(i) => keyOf(rows[i]!)} height={(i) => heights[i]!}>
+          {(i) => {
+            const r = rows[i]!;
+            return r.kind === "ended" ? <EndedRow n={r.n} open={r.open} turn={() => setOpen(!open)} /> : <WorkspaceRow ws={r.ws} depth={r.depth} days={days.get(r.ws.id)} store={space?.store} />;
+          }}
+        </List>
       </section>
     </div>
   );
+}
+
+const keyOf = (r: Row) => (r.kind === "ended" ? "ended" : r.ws.id);
+
+function heightOf(r: Row, phone: boolean): number {
+  if (r.kind === "ended") return phone ? 44 : 40;
+  return phone ? 108 : r.depth > 0 ? 44 : 57;
 }
 
 function EndedRow({ n, open, turn }: { n: number; open: boolean; turn: () => void }) {

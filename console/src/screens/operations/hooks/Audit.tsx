@@ -1,11 +1,11 @@
 // Who did what: entries newest first, and whether anybody changed them.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { memo, useEffect, useMemo, useRef, useState } from "react";
+import { memo, useMemo, useState } from "react";
 import { auditCheck, auditLog, deletions, eventsOf, keys, newestOf, schedules, webhooks, wholeAudit } from "../../../api/office.ts";
 import { usePowers } from "../../../api/powers.ts";
 import type { AuditEntry, AuditProof } from "../../../api/types.ts";
 import { Icon } from "../../../parts/Icon.tsx";
+import { List } from "../../../parts/List.tsx";
 import { Waiting, Wrong } from "../../../parts/states.tsx";
 import { shown } from "../../../words/escape.ts";
 import { count, several } from "../../../words/number.ts";
@@ -108,29 +108,18 @@ function useSubjects(): Names {
 }
 
 function Entries({ rows, names, broken, more }: { rows: AuditEntry[]; names: Names; broken: number; more?: () => void }) {
-  const box = useRef<HTMLDivElement>(null);
-  const list = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => rowHeight, overscan: 6 });
-  const items = list.getVirtualItems();
-  const near = !!more && (items.at(-1)?.index ?? 0) >= rows.length - 20;
-  useEffect(() => {
-    if (near) more?.();
-  }, [near, rows.length]);
   return (
-    <div ref={box} className="ops-scroll ops-audit" role="list" aria-label="Entries, newest first" tabIndex={0} style={{ height: Math.min(rows.length, rowsShown) * rowHeight }}>
-      <div role="presentation" style={{ height: list.getTotalSize(), position: "relative" }}>
-        {items.map((v) => (
-          <Entry key={rows[v.index]!.seq} e={rows[v.index]!} top={v.start} names={names} bad={rows[v.index]!.seq === broken} />
-        ))}
-      </div>
-    </div>
+    <List label="Entries, newest first" className="ops-scroll" count={rows.length} version={rows} keyOf={(i) => String(rows[i]!.seq)} height={rowHeight} most={rowsShown * rowHeight} nearEnd={more}>
+      {(i) => <Entry e={rows[i]!} names={names} bad={rows[i]!.seq === broken} />}
+    </List>
   );
 }
 
-const Entry = memo(function Entry({ e, top, names, bad }: { e: AuditEntry; top: number; names: Names; bad: boolean }) {
+const Entry = memo(function Entry({ e, names, bad }: { e: AuditEntry; names: Names; bad: boolean }) {
   const said = actWords(e.verb, e.subject, names);
   const today = new Date(e.time).toDateString() === new Date().toDateString();
   return (
-    <div role="listitem" className={bad ? "ops-entry broken" : "ops-entry"} style={{ transform: `translateY(${top}px)` }}>
+    <div className={bad ? "ops-entry broken" : "ops-entry"}>
       <time className="num" dateTime={e.time} title={`entry ${count(e.seq)}, ${whole(e.time)}`}>
         {today ? seconds(e.time) : clock(e.time)}
       </time>

@@ -5,11 +5,12 @@ import { memo, useEffect, useMemo, useRef, useState } from "react";
 import { deliveriesOf, eventsOf, replay, waitingOf } from "../../../api/office.ts";
 import type { Delivery, Event, PageDelivery, Webhook } from "../../../api/types.ts";
 import { Icon } from "../../../parts/Icon.tsx";
+import { useNarrow } from "../../../parts/media.ts";
 import { Waiting, Wrong } from "../../../parts/states.tsx";
 import { count } from "../../../words/number.ts";
 import { clock, seconds, until, whole } from "../../../words/time.ts";
 import { Said, useDeed } from "../Ask.tsx";
-import { useNames, usePhone } from "../frame.tsx";
+import { useNames } from "../frame.tsx";
 import { nameOf, took, type Names } from "../words.ts";
 import { shown } from "../../../words/escape.ts";
 import { DeliveryDetail } from "./DeliveryDetail.tsx";
@@ -28,7 +29,7 @@ const states = [
 export function Deliveries({ hook, hooks, all }: { hook?: Known; hooks: Webhook[]; all: () => void }) {
   const [state, setState] = useState<string>();
   const [open, setOpen] = useState<string>();
-  const phone = usePhone();
+  const phone = useNarrow();
   const log = useInfiniteQuery(deliveriesOf({ webhook: hook?.hook.id, state }));
   const rows = useMemo(() => log.data?.pages.flatMap((p) => p.data) ?? [], [log.data]);
   const abouts = useAbouts(log.data?.pages);
