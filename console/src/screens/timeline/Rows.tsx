@@ -83,42 +83,53 @@ function inWords(p: RowProps<"moment">): string {
   return words.filter(Boolean).join(", ");
 }
 
-export const MomentRow = memo(function MomentRow(p: RowProps<"moment">) {
-  const { c } = p.item;
-  const title = titleOf(c, p.goals);
-  const flags = flagsOf(c, p.finding);
-  const files = filesOf(c, p.finding);
-  const kind = ["tl-row", p.item.left && "left", p.chosen && "chosen", p.fresh && "fresh", !title.said && "unsaid"].filter(Boolean).join(" ");
+/** Told is what a row tells of a moment, its own or the newest of a fork: when, a title and flags,
+ *  who, what really changed, what was verified, how many files. */
+function Told({ c, finding, flags, children }: { c: Checkpoint; finding?: Finding; flags: ReturnType<typeof flagsOf>; children: ReactNode }) {
   return (
-    <a className={kind} href={`/w/${p.ws}/m/${c.number}`} data-number={c.number} aria-current={p.chosen ? "true" : undefined} onClick={(e) => p.choose(c.number, e)} draggable={false}>
-      <b className="tl-n num">{c.number}</b>
+    <>
       <time className="tl-t num" dateTime={c.time} title={whole(c.time)}>
         {clock(c.time)}
       </time>
       <span className="tl-b">
         <span className="tl-w">
-          <span className="tl-x">{title.text}</span>
-          <span className="sr"> {inWords(p)} </span>
-          {flags.slice(0, 2).map((f) => (
-            <Flag key={f.word} family={f.family}>{f.word}</Flag>
-          ))}
-          {flags.length > 2 ? <span className="dimmer">+{flags.length - 2}</span> : null}
-          {p.pins?.map((name) => <Flag key={name} family="unknown">{`pin ${shown(name)}`}</Flag>)}
-          {p.item.left && p.item.loose ? <Flag family="unknown">left behind</Flag> : null}
-          {p.marked ? <Flag family="unknown">marked</Flag> : null}
+          {children}
           <span className="tl-who">{whoMade(c)}</span>
         </span>
         <span className="tl-s">
           <span className="tl-t2 num">{clock(c.time)} </span>
-          <Story parts={storyLine(c, p.finding, flags)} />
+          <Story parts={storyLine(c, finding, flags)} />
         </span>
       </span>
-      <Marks finding={p.finding} />
+      <Marks finding={finding} />
       <span className="tl-f num">
-        {orNone(files)}
+        {orNone(filesOf(c, finding))}
         <span className="sr"> files</span>
         <Mix c={c} />
       </span>
+    </>
+  );
+}
+
+export const MomentRow = memo(function MomentRow(p: RowProps<"moment">) {
+  const { c } = p.item;
+  const title = titleOf(c, p.goals);
+  const flags = flagsOf(c, p.finding);
+  const kind = ["tl-row", p.item.left && "left", p.chosen && "chosen", p.fresh && "fresh", !title.said && "unsaid"].filter(Boolean).join(" ");
+  return (
+    <a className={kind} href={`/w/${p.ws}/m/${c.number}`} data-number={c.number} aria-current={p.chosen ? "true" : undefined} onClick={(e) => p.choose(c.number, e)} draggable={false}>
+      <b className="tl-n num">{c.number}</b>
+      <Told c={c} finding={p.finding} flags={flags}>
+        <span className="tl-x">{title.text}</span>
+        <span className="sr"> {inWords(p)} </span>
+        {flags.slice(0, 2).map((f) => (
+          <Flag key={f.word} family={f.family}>{f.word}</Flag>
+        ))}
+        {flags.length > 2 ? <span className="dimmer">+{flags.length - 2}</span> : null}
+        {p.pins?.map((name) => <Flag key={name} family="unknown">{`pin ${shown(name)}`}</Flag>)}
+        {p.item.left && p.item.loose ? <Flag family="unknown">left behind</Flag> : null}
+        {p.marked ? <Flag family="unknown">marked</Flag> : null}
+      </Told>
     </a>
   );
 });
@@ -130,29 +141,13 @@ export const ForkRow = memo(function ForkRow(p: RowProps<"fork">) {
   return (
     <Link className="tl-row fork" to="/w/$ws" params={{ ws: state.id }} preload={false}>
       <b className="tl-n" />
-      <time className="tl-t num" dateTime={c.time} title={whole(c.time)}>
-        {clock(c.time)}
-      </time>
-      <span className="tl-b">
-        <span className="tl-w">
-          <span className="tl-x">
-            fork <b>{shown(state.name)}</b>, {several(state.count, "moment")}
-          </span>
-          {adopted.length > 0 ? <span className="sr"> adopted</span> : null}
-          {state.ended ? <Flag family="unknown">ended</Flag> : null}
-          <span className="tl-who">{whoMade(c)}</span>
+      <Told c={c} finding={p.finding} flags={flags}>
+        <span className="tl-x">
+          fork <b>{shown(state.name)}</b>, {several(state.count, "moment")}
         </span>
-        <span className="tl-s">
-          <span className="tl-t2 num">{clock(c.time)} </span>
-          <Story parts={storyLine(c, p.finding, flags)} />
-        </span>
-      </span>
-      <Marks finding={p.finding} />
-      <span className="tl-f num">
-        {orNone(filesOf(c, p.finding))}
-        <span className="sr"> files</span>
-        <Mix c={c} />
-      </span>
+        {adopted.length > 0 ? <span className="sr"> adopted</span> : null}
+        {state.ended ? <Flag family="unknown">ended</Flag> : null}
+      </Told>
     </Link>
   );
 });
