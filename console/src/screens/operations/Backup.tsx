@@ -2,17 +2,16 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { dropBackup, sendBackup } from "../../api/office.ts";
-import { usePowers } from "../../api/powers.ts";
 import type { Backup as Kept, BackupTrouble, WorkspaceState } from "../../api/types.ts";
 import { Copy } from "../../parts/Copy.tsx";
 import { Icon } from "../../parts/Icon.tsx";
 import { Flag } from "../../parts/marks.tsx";
-import { Waiting, Wrong } from "../../parts/states.tsx";
 import { shown } from "../../words/escape.ts";
 import { count, several } from "../../words/number.ts";
 import { ago, clock, until, whole } from "../../words/time.ts";
 import { Confirm, Said, useDeed } from "./Ask.tsx";
 import { Head, Lacks, useOnce } from "./frame.tsx";
+import { Part, useOffice } from "./office.tsx";
 import { backupsAsked, useBackups } from "./troubles.ts";
 import { leaveWords, sentence as sentenceOf } from "./words.ts";
 
@@ -24,8 +23,14 @@ interface One {
 export function Backup() {
   const { all, left, settled, list } = useBackups();
   const ready = useOnce(settled);
-  if (list.isLoadingError) return <Wrong error={list.error} again={() => void list.refetch()} />;
-  if (!ready) return <Waiting what="backups" />;
+  return (
+    <Part asked={{ ...list, data: ready ? all : undefined }} what="backups">
+      {(known) => <Told all={known} left={left} />}
+    </Part>
+  );
+}
+
+function Told({ all, left }: { all: ReturnType<typeof useBackups>["all"]; left: number }) {
   const set = all.filter((x): x is One & { error: unknown } => !!x.backup).sort((a, b) => Number(!!b.backup.trouble) - Number(!!a.backup.trouble));
   const none = all.filter((x) => x.backup === null);
   const unread = all.filter((x) => x.backup === undefined);
@@ -86,7 +91,7 @@ function sentence(set: One[], none: number): { head: string; rest: string; bad: 
 }
 
 function Card({ ws, backup: b }: One) {
-  const { may } = usePowers();
+  const { may } = useOffice();
   const [ending, setEnding] = useState(false);
   const stale = [["ws", ws.id]];
   const send = useDeed(() => sendBackup(ws.id), stale);

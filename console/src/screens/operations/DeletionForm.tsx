@@ -1,16 +1,14 @@
 // Asking for a deletion, in two steps: which moments and why, then what will happen.
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { askDeletion } from "../../api/office.ts";
-import { workspaces } from "../../api/queries.ts";
 import type { Checkpoint } from "../../api/types.ts";
 import { shown } from "../../words/escape.ts";
 import { titleOf } from "../../words/moment.ts";
 import { several } from "../../words/number.ts";
 import { clock, whole } from "../../words/time.ts";
 import { Dialog, Form, Said, useDeed } from "./Ask.tsx";
-import { useUsage } from "./frame.tsx";
+import { useOffice } from "./office.tsx";
 import { span } from "./words.ts";
 
 /** Numbers and refs, as people write lists. */
@@ -19,8 +17,8 @@ export const refsOf = (text: string): string[] => [...new Set(text.split(/[\s,;]
 const most = 50;
 
 export function DeletionForm({ close }: { close: () => void }) {
-  const all = useQuery(workspaces);
-  const live = all.data ?? [];
+  const { workspaces } = useOffice();
+  const live = workspaces.data ?? [];
   const [ws, setWs] = useState("");
   const [refs, setRefs] = useState("");
   const [why, setWhy] = useState("");
@@ -56,9 +54,9 @@ export function DeletionForm({ close }: { close: () => void }) {
 }
 
 function Sure({ ws, name, found, why, back, close }: { ws: string; name: string; found: Checkpoint[]; why: string; back: () => void; close: () => void }) {
-  const use = useUsage();
+  const { usage } = useOffice();
   const act = useDeed(() => askDeletion({ workspace: ws, refs: found.map((c) => c.id), why: why.trim() }), [["office"]], close);
-  const grace = use.data?.limits.grace ?? 0;
+  const grace = usage.data?.limits.grace ?? 0;
   const due = new Date(Date.now() + grace / 1e6).toISOString();
   return (
     <Dialog key="sure" title={`Ask for the deletion of ${several(found.length, "moment")} of ${shown(name)}`} close={close}>

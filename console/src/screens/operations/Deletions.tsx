@@ -2,16 +2,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { cancelDeletion, deletions } from "../../api/office.ts";
-import { usePowers } from "../../api/powers.ts";
 import type { Deletion } from "../../api/types.ts";
 import { Flag, type Family } from "../../parts/marks.tsx";
-import { Waiting, Wrong } from "../../parts/states.tsx";
 import { shown } from "../../words/escape.ts";
 import { several } from "../../words/number.ts";
 import { clock, until, whole } from "../../words/time.ts";
 import { Said, useDeed } from "./Ask.tsx";
 import { DeletionForm } from "./DeletionForm.tsx";
-import { Closed, Head, useNames, useUsage } from "./frame.tsx";
+import { Head } from "./frame.tsx";
+import { Part, useOffice } from "./office.tsx";
 import { nameOf, span, type Names } from "./words.ts";
 
 const words: Record<string, [Family, string]> = {
@@ -23,20 +22,20 @@ const words: Record<string, [Family, string]> = {
 const rowsShown = 100;
 
 export function Deletions() {
-  const { may } = usePowers();
-  if (!may("erase")) return <Closed power="erase" title="Requests to delete are not for this key" />;
-  return <Open />;
+  const { may } = useOffice();
+  const all = useQuery({ ...deletions, enabled: may("erase") });
+  return (
+    <Part needs="erase" closed="Requests to delete are not for this key" asked={all} what="requests to delete">
+      {(data) => <Told all={data} />}
+    </Part>
+  );
 }
 
-function Open() {
-  const all = useQuery(deletions);
-  const use = useUsage();
-  const names = useNames();
+function Told({ all }: { all: Deletion[] }) {
+  const { usage, names } = useOffice();
   const [asking, setAsking] = useState(false);
-  if (all.isLoadingError) return <Wrong error={all.error} again={() => void all.refetch()} />;
-  if (!all.data) return <Waiting what="requests to delete" />;
-  const said = sentence(all.data);
-  const rows = [...all.data].sort((a, b) => Number(b.state === "waiting") - Number(a.state === "waiting") || b.asked.localeCompare(a.asked));
+  const said = sentence(all);
+  const rows = [...all].sort((a, b) => Number(b.state === "waiting") - Number(a.state === "waiting") || b.asked.localeCompare(a.asked));
   return (
     <>
       <Head
@@ -47,7 +46,7 @@ function Open() {
           </button>
         }
       >
-        {said.rest} A request waits {use.data ? span(use.data.limits.grace) : "for its grace"}; what is pinned, held or the newest stays even then.
+        {said.rest} A request waits {usage.data ? span(usage.data.limits.grace) : "for its grace"}; what is pinned, held or the newest stays even then.
       </Head>
       {rows.length > 0 ? (
         <section className="card ops-card" aria-label="Requests to delete">

@@ -1,21 +1,25 @@
 // What the namespace takes, against what it may.
 import { useState } from "react";
-import { usePowers } from "../../api/powers.ts";
 import type { Usage } from "../../api/types.ts";
-import { Waiting, Wrong } from "../../parts/states.tsx";
 import { bytes, count } from "../../words/number.ts";
-import { Head, Lacks, useUsage } from "./frame.tsx";
+import { Head, Lacks } from "./frame.tsx";
 import { share } from "./hooks/health.ts";
 import { limits, type Limit } from "./limits.ts";
 import { LimitsForm } from "./LimitsForm.tsx";
+import { Part, useOffice } from "./office.tsx";
 
 export function Limits() {
-  const { may } = usePowers();
-  const use = useUsage();
+  const { usage } = useOffice();
+  return (
+    <Part asked={usage} what="what the namespace takes">
+      {(u) => <Told u={u} />}
+    </Part>
+  );
+}
+
+function Told({ u }: { u: Usage }) {
+  const { may } = useOffice();
   const [changing, setChanging] = useState(false);
-  if (use.isLoadingError) return <Wrong error={use.error} again={() => void use.refetch()} />;
-  if (!use.data) return <Waiting what="what the namespace takes" />;
-  const u = use.data;
   const said = sentence(u);
   return (
     <>

@@ -1,28 +1,29 @@
 // The namespace of the key: nothing of another can be seen from here.
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { namespace, usage } from "../../api/office.ts";
-import { about } from "../../api/queries.ts";
+import type { Namespace as Known } from "../../api/types.ts";
 import { Copy } from "../../parts/Copy.tsx";
-import { Waiting, Wrong } from "../../parts/states.tsx";
 import { shown } from "../../words/escape.ts";
 import { bytes, several } from "../../words/number.ts";
 import { ago, date, whole } from "../../words/time.ts";
-import { Head, useNames } from "./frame.tsx";
+import { Head } from "./frame.tsx";
+import { Part, useOffice } from "./office.tsx";
 import { nameOf } from "./words.ts";
 
 export function Namespace() {
-  const ns = useQuery(namespace);
-  const use = useQuery(usage);
-  const me = useQuery(about);
-  const names = useNames();
-  if (ns.isLoadingError) return <Wrong error={ns.error} again={() => void ns.refetch()} />;
-  if (!ns.data) return <Waiting what="the namespace" />;
-  const n = ns.data;
+  const { namespace } = useOffice();
+  return (
+    <Part asked={namespace} what="the namespace">
+      {(n) => <Told n={n} />}
+    </Part>
+  );
+}
+
+function Told({ n }: { n: Known }) {
+  const { me, usage, names } = useOffice();
   return (
     <>
       <Head title={n.ended ? `${shown(n.id)} has ended: nobody gets in any more` : `This is ${shown(n.id)}, since ${date(new Date(n.created))}`} bad={!!n.ended}>
-        {use.data ? `It has ${several(use.data.workspaces, "workspace")} and ${several(use.data.checkpoints, "moment")}, in ${bytes(use.data.bytes)}. ` : ""}
+        {usage.data ? `It has ${several(usage.data.workspaces, "workspace")} and ${several(usage.data.checkpoints, "moment")}, in ${bytes(usage.data.bytes)}. ` : ""}
         Nothing of another namespace can be seen from here.
       </Head>
       <section className="card ops-card ops-slim" aria-label="The namespace">
@@ -59,7 +60,7 @@ export function Namespace() {
           </div>
           <div>
             <dt>Server</dt>
-            <dd>{me.data ? `version ${shown(me.data.version)}, started ${ago(me.data.started)}` : "…"}</dd>
+            <dd>{`version ${shown(me.version)}, started ${ago(me.started)}`}</dd>
           </div>
         </dl>
       </section>

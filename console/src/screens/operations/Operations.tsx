@@ -1,11 +1,6 @@
 // Operations of a server: a menu of parts, each opening with the sentence that is its answer.
-import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useEffect, useRef, type ReactNode } from "react";
-import { namespace } from "../../api/office.ts";
-import { usePowers } from "../../api/powers.ts";
-import { about } from "../../api/queries.ts";
-import { Waiting } from "../../parts/states.tsx";
 import { shown } from "../../words/escape.ts";
 import { Backup } from "./Backup.tsx";
 import { Deletions } from "./Deletions.tsx";
@@ -13,6 +8,7 @@ import { Head } from "./frame.tsx";
 import { Hooks } from "./hooks/Hooks.tsx";
 import { Limits } from "./Limits.tsx";
 import { Namespace } from "./Namespace.tsx";
+import { Operating, useOffice } from "./office.tsx";
 import { Retention } from "./Retention.tsx";
 import { Schedules } from "./Schedules.tsx";
 import { useTroubles } from "./troubles.ts";
@@ -30,35 +26,35 @@ const parts: Record<string, { text: string; page: () => ReactNode }> = {
 
 export default function Operations() {
   const { part } = useParams({ strict: false });
-  const me = useQuery(about);
-  const { server } = usePowers();
-  if (me.isPending) return <Waiting what="who answers" />;
-  if (!server) {
-    return (
-      <div className="page">
-        <Head title="This is your own machine">
-          Webhooks, keys, schedules and limits belong to the server of a team: <code className="mono">retake serve</code>. What your moments take is in{" "}
-          <Link to="/storage" className="link ops-under">
-            Storage
-          </Link>
-          .
-        </Head>
-      </div>
-    );
-  }
   const shownPart = parts[part ?? "hooks"];
   return (
-    <div className="ops">
-      <Menu />
-      <div className="ops-page">
-        {shownPart ? <div key={part}>{shownPart.page()}</div> : <Head title="There is no such part">Choose one of the menu.</Head>}
+    <Operating beside={<OwnMachine />}>
+      <div className="ops">
+        <Menu />
+        <div className="ops-page">
+          {shownPart ? <div key={part}>{shownPart.page()}</div> : <Head title="There is no such part">Choose one of the menu.</Head>}
+        </div>
       </div>
+    </Operating>
+  );
+}
+
+function OwnMachine() {
+  return (
+    <div className="page">
+      <Head title="This is your own machine">
+        Webhooks, keys, schedules and limits belong to the server of a team: <code className="mono">retake serve</code>. What your moments take is in{" "}
+        <Link to="/storage" className="link ops-under">
+          Storage
+        </Link>
+        .
+      </Head>
     </div>
   );
 }
 
 function Menu() {
-  const ns = useQuery(namespace);
+  const ns = useOffice().namespace;
   const troubles = useTroubles();
   const { part } = useParams({ strict: false });
   const menu = useRef<HTMLElement>(null);

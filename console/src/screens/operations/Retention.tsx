@@ -2,25 +2,27 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { schedules, spacePlan } from "../../api/office.ts";
-import { usePowers } from "../../api/powers.ts";
 import type { KeptFor, SpacePlan, Usage } from "../../api/types.ts";
-import { Waiting, Wrong } from "../../parts/states.tsx";
 import { shown } from "../../words/escape.ts";
 import { bytes, count, orNone, several } from "../../words/number.ts";
 import { clock, until } from "../../words/time.ts";
 import { cadenceWords } from "./cron.ts";
 import { Drops, dropsSentence } from "./Drops.tsx";
-import { Head, Lacks, useNames, useUsage } from "./frame.tsx";
-import { nameOf, span } from "./words.ts";
+import { Head, Lacks } from "./frame.tsx";
+import { Part, useOffice } from "./office.tsx";
+import { nameOf, span, type Names } from "./words.ts";
 
 export function Retention() {
-  const { may } = usePowers();
   const plan = useQuery(spacePlan);
-  const use = useUsage();
-  const names = useNames();
-  if (plan.isLoadingError) return <Wrong error={plan.error} again={() => void plan.refetch()} />;
-  if (!plan.data) return <Waiting what="what the next tidy-up would do" />;
-  const p = plan.data;
+  return (
+    <Part asked={plan} what="what the next tidy-up would do">
+      {(p) => <Told plan={p} />}
+    </Part>
+  );
+}
+
+function Told({ plan: p }: { plan: SpacePlan }) {
+  const { may, usage, names } = useOffice();
   const always = kept(p).filter((k) => k.always).reduce((n, k) => n + k.count, 0);
   return (
     <>
@@ -34,7 +36,7 @@ export function Retention() {
           ) : null
         }
       >
-        Nothing goes by looking. {use.data ? `Moments are kept ${use.data.limits.within > 0 ? `for ${span(use.data.limits.within)}` : "for ever"}; ` : ""}
+        Nothing goes by looking. {usage.data ? `Moments are kept ${usage.data.limits.within > 0 ? `for ${span(usage.data.limits.within)}` : "for ever"}; ` : ""}
         {several(always, "moment")} {always === 1 ? "stays" : "stay"} however short the room is.
       </Head>
       <div className="ops-two">
@@ -50,7 +52,7 @@ export function Retention() {
         </div>
         <div className="ops-stack">
           <Stays plan={p} />
-          <Rules plan={p} use={use.data} />
+          <Rules plan={p} use={usage.data} />
         </div>
       </div>
     </>
@@ -100,7 +102,7 @@ function Stays({ plan }: { plan: SpacePlan }) {
 }
 
 function Rules({ plan, use }: { plan: SpacePlan; use?: Usage }) {
-  const { may } = usePowers();
+  const { may } = useOffice();
   const runs = useQuery({ ...schedules, enabled: may("administer") });
   const next = (runs.data ?? []).filter((s) => s.work === "retain").sort((a, b) => a.next.localeCompare(b.next))[0];
   return (
@@ -139,7 +141,7 @@ function Rules({ plan, use }: { plan: SpacePlan; use?: Usage }) {
   );
 }
 
-function PerWorkspace({ plan, names }: { plan: SpacePlan; names: ReturnType<typeof useNames> }) {
+function PerWorkspace({ plan, names }: { plan: SpacePlan; names: Names }) {
   const goes = new Map<string, number>();
   for (const d of plan.drops ?? []) goes.set(d.workspace, (goes.get(d.workspace) ?? 0) + 1);
   const rows = (plan.workspaces ?? []).slice(0, 100);

@@ -1,12 +1,11 @@
 // Adding a schedule. The next times are shown before it is asked for; the server decides.
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { makeSchedule, namespace } from "../../api/office.ts";
-import { workspaces } from "../../api/queries.ts";
+import { makeSchedule } from "../../api/office.ts";
 import { shown } from "../../words/escape.ts";
 import { hour, whole } from "../../words/time.ts";
 import { Dialog, Form, useDeed } from "./Ask.tsx";
 import { cadenceWords, nextTimes, parse } from "./cron.ts";
+import { useOffice } from "./office.tsx";
 import { workWords } from "./words.ts";
 
 const usual: [string, string][] = [
@@ -21,9 +20,7 @@ export function ScheduleForm({ close }: { close: () => void }) {
   const [work, setWork] = useState("save");
   const [cron, setCron] = useState("0 * * * *");
   const [jitter, setJitter] = useState(0);
-  const ns = useQuery(namespace);
-  const all = useQuery(workspaces);
-  const live = (all.data ?? []).filter((w) => !w.ended);
+  const { namespace: ns, live } = useOffice();
   const [ws, setWs] = useState("");
   const act = useDeed(() => makeSchedule({ work, cron: cron.trim(), jitter: jitter * minute, workspace: work === "save" ? ws || ns.data?.default : undefined }), [["office", "schedules"]], close);
   return (

@@ -2,34 +2,34 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { dropSchedule, schedules } from "../../api/office.ts";
-import { usePowers } from "../../api/powers.ts";
 import type { Schedule } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { Flag } from "../../parts/marks.tsx";
-import { Waiting, Wrong } from "../../parts/states.tsx";
 import { shown } from "../../words/escape.ts";
 import { duration, several } from "../../words/number.ts";
 import { clock, hour, until, whole } from "../../words/time.ts";
 import { Confirm } from "./Ask.tsx";
 import { cadenceWords } from "./cron.ts";
-import { Closed, Head, useNames } from "./frame.tsx";
+import { Head } from "./frame.tsx";
+import { Part, useOffice } from "./office.tsx";
 import { ScheduleForm } from "./ScheduleForm.tsx";
 import { nameOf, sentence as sentenceOf, workWords, type Names } from "./words.ts";
 
 export function Schedules() {
-  const { may } = usePowers();
-  if (!may("administer")) return <Closed power="administer" title="Schedules are not for this key" />;
-  return <Open />;
+  const { may } = useOffice();
+  const all = useQuery({ ...schedules, enabled: may("administer") });
+  return (
+    <Part needs="administer" closed="Schedules are not for this key" asked={all} what="schedules">
+      {(data) => <Told all={data} />}
+    </Part>
+  );
 }
 
-function Open() {
-  const all = useQuery(schedules);
-  const names = useNames();
+function Told({ all }: { all: Schedule[] }) {
+  const { names } = useOffice();
   const [adding, setAdding] = useState(false);
   const [ending, setEnding] = useState<Schedule>();
-  if (all.isLoadingError) return <Wrong error={all.error} again={() => void all.refetch()} />;
-  if (!all.data) return <Waiting what="schedules" />;
-  const said = sentence(all.data, names);
+  const said = sentence(all, names);
   return (
     <>
       <Head
@@ -44,7 +44,7 @@ function Open() {
       >
         {said.rest}
       </Head>
-      {all.data.length > 0 ? (
+      {all.length > 0 ? (
         <section className="card ops-card" aria-label="Schedules">
           <table className="ops-table ops-schedules">
             <thead>
@@ -60,7 +60,7 @@ function Open() {
               </tr>
             </thead>
             <tbody>
-              {all.data.map((s) => (
+              {all.map((s) => (
                 <Row key={s.id} s={s} names={names} end={() => setEnding(s)} />
               ))}
             </tbody>

@@ -1,12 +1,12 @@
-// What the parts of operations share: the head that answers, who may do what, names.
+// What the parts of operations share with storage: the head that answers, who may do what.
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useRef, type ReactNode } from "react";
+import { useRef, type ReactNode } from "react";
 import { namespace, usage } from "../../api/office.ts";
 import { usePowers } from "../../api/powers.ts";
-import { about, workspaces } from "../../api/queries.ts";
+import { about } from "../../api/queries.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { shown } from "../../words/escape.ts";
-import { kindFor, kinds, kindWords, namesOf, type Names } from "./words.ts";
+import { kindFor, kinds, kindWords } from "./words.ts";
 
 /** Head is the answer of a page, and a line of what lies behind it. */
 export function Head({ title, bad, children, actions }: { title: string; bad?: boolean; children?: ReactNode; actions?: ReactNode }) {
@@ -88,8 +88,3 @@ export function useUsage(on = true) {
   return { data, isLoadingError: use.isLoadingError, error: use.error, refetch: use.refetch };
 }
 
-/** The names of workspaces by id. */
-export function useNames(): Names {
-  const all = useQuery(workspaces);
-  return useMemo(() => namesOf(all.data ?? []), [all.data]);
-}

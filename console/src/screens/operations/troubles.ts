@@ -1,9 +1,8 @@
 // What the menu counts beside its parts: what fails is red, what waits is not.
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { backupOf, deletions, newestOf, schedules, webhooks } from "../../api/office.ts";
-import { usePowers } from "../../api/powers.ts";
-import { workspaces } from "../../api/queries.ts";
 import type { Backup, WorkspaceState } from "../../api/types.ts";
+import { useOffice } from "./office.tsx";
 import { healthOf, type Health } from "./hooks/health.ts";
 
 export interface Trouble {
@@ -14,7 +13,7 @@ export interface Trouble {
 
 /** How every webhook does. */
 export function useHealth() {
-  const { may } = usePowers();
+  const { may } = useOffice();
   const on = may("administer");
   const hooks = useQuery({ ...webhooks, enabled: on });
   const newest = useQueries({ queries: (hooks.data ?? []).map((h) => ({ ...newestOf(h.id), enabled: on })) });
@@ -32,16 +31,15 @@ export const backupsAsked = 100;
 const menuAsks = 20;
 
 export function useBackups(most = backupsAsked) {
-  const list = useQuery(workspaces);
-  const live = (list.data ?? []).filter((w) => !w.ended);
+  const { workspaces: list, live } = useOffice();
   const asked = live.slice(0, most);
   const got = useQueries({ queries: asked.map((w) => backupOf(w.id)) });
   const all: { ws: WorkspaceState; backup: Backup | null | undefined; error: unknown }[] = asked.map((ws, i) => ({ ws, backup: got[i]?.data, error: got[i]?.error }));
-  return { all, left: live.length - asked.length, settled: list.isSuccess && got.every((q) => !q.isPending), list };
+  return { all, left: live.length - asked.length, settled: !!list.data && got.every((q) => !q.isPending), list };
 }
 
 export function useTroubles(): Record<string, Trouble> {
-  const { may } = usePowers();
+  const { may } = useOffice();
   const { all } = useHealth();
   const runs = useQuery({ ...schedules, enabled: may("administer") });
   const asked = useQuery({ ...deletions, enabled: may("erase") });

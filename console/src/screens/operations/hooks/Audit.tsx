@@ -2,7 +2,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { memo, useMemo, useState } from "react";
 import { auditCheck, auditLog, deletions, eventsOf, keys, newestOf, schedules, webhooks, wholeAudit } from "../../../api/office.ts";
-import { usePowers } from "../../../api/powers.ts";
 import type { AuditEntry, AuditProof } from "../../../api/types.ts";
 import { Icon } from "../../../parts/Icon.tsx";
 import { List } from "../../../parts/List.tsx";
@@ -11,7 +10,7 @@ import { shown } from "../../../words/escape.ts";
 import { count, several } from "../../../words/number.ts";
 import { ago, clock, seconds, whole } from "../../../words/time.ts";
 import { Said, useDeed } from "../Ask.tsx";
-import { useNames } from "../frame.tsx";
+import { useOffice } from "../office.tsx";
 import { actWords, nameOf, who, type Names } from "../words.ts";
 import { place } from "./health.ts";
 
@@ -85,11 +84,10 @@ function Export({ proof }: { proof?: AuditProof }) {
 
 /** The names of what entries are about, as far as this page knows them. */
 function useSubjects(): Names {
-  const spaces = useNames();
+  const { names: spaces, may } = useOffice();
   const ring = useQuery(keys);
   const hooks = useQuery(webhooks);
   const runs = useQuery(schedules);
-  const { may } = usePowers();
   const asked = useQuery({ ...deletions, enabled: may("erase") });
   const newest = useQuery({ ...newestOf(hooks.data?.[0]?.id ?? ""), enabled: !!hooks.data?.[0] });
   const last = newest.data?.[0]?.event ?? 0;

@@ -10,7 +10,7 @@ import { Waiting, Wrong } from "../../../parts/states.tsx";
 import { count } from "../../../words/number.ts";
 import { clock, seconds, until, whole } from "../../../words/time.ts";
 import { Said, useDeed } from "../Ask.tsx";
-import { useNames } from "../frame.tsx";
+import { useOffice } from "../office.tsx";
 import { nameOf, took, type Names } from "../words.ts";
 import { shown } from "../../../words/escape.ts";
 import { DeliveryDetail } from "./DeliveryDetail.tsx";
@@ -125,7 +125,7 @@ function SendWaiting({ hook }: { hook: Known }) {
 
 /** What messages are about, by the number of their event: a list of messages tells only that. */
 function useAbouts(pages: PageDelivery[] = []): Map<number, string> {
-  const names = useNames();
+  const { names } = useOffice();
   const spans = pages.map((p) => {
     const seqs = p.data.map((d) => d.event).filter((n) => n > 0);
     return seqs.length ? ([Math.min(...seqs), Math.max(...seqs)] as const) : ([0, -1] as const);

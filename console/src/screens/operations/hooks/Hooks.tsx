@@ -2,11 +2,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { auditCheck, keys } from "../../../api/office.ts";
-import { usePowers } from "../../../api/powers.ts";
-import { Waiting, Wrong } from "../../../parts/states.tsx";
 import { count, several } from "../../../words/number.ts";
 import { until } from "../../../words/time.ts";
-import { Closed, Head, useOnce } from "../frame.tsx";
+import { Head, useOnce } from "../frame.tsx";
+import { Part } from "../office.tsx";
 import { useHealth } from "../troubles.ts";
 import { liveKey, soonEnds } from "../words.ts";
 import { Audit } from "./Audit.tsx";
@@ -15,19 +14,21 @@ import { sentenceOf } from "./health.ts";
 import { HookTable } from "./HookTable.tsx";
 import { Keys } from "./Keys.tsx";
 
+type All = ReturnType<typeof useHealth>["all"];
+
 export function Hooks() {
-  const { may } = usePowers();
-  if (!may("administer")) return <Closed power="administer" title="Webhooks, keys and the audit log are not for this key" />;
-  return <Open />;
+  const { all, hooks, settled } = useHealth();
+  const ready = useOnce(settled);
+  return (
+    <Part needs="administer" closed="Webhooks, keys and the audit log are not for this key" asked={{ ...hooks, data: ready ? all : undefined }} what="webhooks and their messages">
+      {(known) => <Told all={known} />}
+    </Part>
+  );
 }
 
-function Open() {
-  const { all, hooks, settled } = useHealth();
+function Told({ all }: { all: All }) {
   const [chosen, setChosen] = useState<string | null>(); // null: all of them; undefined: nobody chose
   const opened = useRef<string>(undefined);
-  const ready = useOnce(settled);
-  if (hooks.isLoadingError) return <Wrong error={hooks.error} again={() => void hooks.refetch()} />;
-  if (!ready) return <Waiting what="webhooks and their messages" />;
   const failing = all.find((x) => x.health.state === "retrying");
   opened.current ??= failing?.hook.id; // it stays open when it works again, with what is asked there
   const hook = chosen === undefined ? opened.current : (chosen ?? undefined);
@@ -49,7 +50,7 @@ function Open() {
 }
 
 /** The sentence, and what else of the page is not in order. */
-function Answer({ all }: { all: ReturnType<typeof useHealth>["all"] }) {
+function Answer({ all }: { all: All }) {
   const ring = useQuery(keys);
   const chain = useQuery(auditCheck);
   const s = sentenceOf(all);

@@ -1,10 +1,9 @@
 // Making a key: what it is for, where it is good, when it ends. Its secret is shown once.
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { makeKey } from "../../../api/office.ts";
-import { workspaces } from "../../../api/queries.ts";
 import { shown } from "../../../words/escape.ts";
 import { Dialog, Form, Secret, useDeed } from "../Ask.tsx";
+import { useOffice } from "../office.tsx";
 import { kinds, kindWords } from "../words.ts";
 
 const day = 86_400_000;
@@ -71,8 +70,7 @@ export function KeyForm({ close }: { close: () => void }) {
 
 /** The workspaces that the key is good for; none chosen is all. */
 function Where({ only, setOnly }: { only: string[]; setOnly: (ids: string[]) => void }) {
-  const all = useQuery(workspaces);
-  const live = (all.data ?? []).filter((w) => !w.ended);
+  const { live } = useOffice();
   const turn = (id: string) => setOnly(only.includes(id) ? only.filter((x) => x !== id) : [...only, id]);
   return (
     <fieldset className="ops-set">

@@ -2,7 +2,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { keys, revokeKey } from "../../../api/office.ts";
-import { about } from "../../../api/queries.ts";
 import type { Key } from "../../../api/types.ts";
 import { Icon } from "../../../parts/Icon.tsx";
 import { Waiting, Wrong } from "../../../parts/states.tsx";
@@ -10,18 +9,17 @@ import { shown } from "../../../words/escape.ts";
 import { count, several } from "../../../words/number.ts";
 import { ago, clock, until, whole } from "../../../words/time.ts";
 import { Confirm } from "../Ask.tsx";
-import { useNames } from "../frame.tsx";
+import { useOffice } from "../office.tsx";
 import { kindShort, kindWords, liveKey, nameOf, soonEnds, type Names } from "../words.ts";
 import { KeyForm } from "./KeyForm.tsx";
 
 export function Keys() {
   const ring = useQuery(keys);
-  const names = useNames();
+  const { names, me } = useOffice();
   const [making, setMaking] = useState(false);
   const [ending, setEnding] = useState<Key>();
   const [ended, setEnded] = useState(false);
-  const me = useQuery(about).data?.key;
-  const mine = (k: Key) => !!me && me.kind === k.kind && me.name === k.name;
+  const mine = (k: Key) => !!me.key && me.key.kind === k.kind && me.key.name === k.name;
   const now = Date.now();
   const live = (ring.data ?? []).filter((k) => liveKey(k, now));
   const past = (ring.data ?? []).filter((k) => !liveKey(k, now));
