@@ -1,11 +1,12 @@
-// Everybody can use it: axe finds nothing on any screen, in light and dark, wide and
-// narrow; and the keyboard alone goes back.
+// Everybody can use it: axe finds nothing on any screen of a laptop or a server, in light
+// and dark, wide and narrow; and the keyboard alone goes back.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { browser, Home, newPage, sum } from "./bed.mjs";
+import { after, before, describe, test } from "node:test";
+import { browser, Home, newPage, server, sum } from "./bed.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 let home, b, dir, ws, screens;
@@ -49,12 +50,23 @@ async function violations(page) {
   return r.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).slice(0, 3).join(" | ")}`);
 }
 
-for (const [name, options] of Object.entries({
+const looks = {
   "light, wide": { colorScheme: "light" },
   "dark, wide": { colorScheme: "dark" },
   "light, phone": { colorScheme: "light", viewport: { width: 390, height: 844 } },
   "dark, phone": { colorScheme: "dark", viewport: { width: 390, height: 844 } },
-})) {
+};
+
+/** What is wrong with what is shown now: rules of axe, and a page that is too wide. */
+async function wrong(page) {
+  await page.locator("main").waitFor();
+  await page.waitForFunction(() => document.querySelector("main")?.innerText.trim() && !document.querySelector(".bars"));
+  const found = await violations(page);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  return wide > 0 ? [...found, `${wide} px too wide`] : found;
+}
+
+for (const [name, options] of Object.entries(looks)) {
   test(`axe finds nothing: ${name}`, async () => {
     const page = await newPage(b, { ...options, bypassCSP: true }); // axe is put into the page
     await page.goto(home.console(dir));
@@ -62,16 +74,133 @@ for (const [name, options] of Object.entries({
     const found = {};
     for (const [screen, path] of Object.entries(screens)) {
       await page.goto(base + path);
-      await page.locator("main").waitFor();
-      await page.waitForFunction(() => document.querySelector("main")?.innerText.trim() && !document.querySelector(".bars"));
-      const v = await violations(page);
+      const v = await wrong(page);
       if (v.length) found[screen] = v;
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      if (wide > 0) (found[screen] ??= []).push(`${wide} px too wide`);
     }
     assert.deepEqual(found, {});
     await page.context().close();
   });
+}
+
+describe("on a server", () => {
+  let data, s;
+  const key = (kind) => s.begun.keys.find((k) => k.key.kind === kind).secret;
+
+  before(async () => {
+    data = mkdtempSync(join(tmpdir(), "rt-"));
+    s = await server(data);
+    await fill(s.address, key("operator"), key("admin"));
+  });
+
+  after(async () => {
+    await s?.end();
+    rmSync(data, { recursive: true, force: true });
+  });
+
+  for (const [name, options] of Object.entries(looks)) {
+    test(`axe finds nothing: ${name}`, async () => {
+      const page = await newPage(b, { ...options, bypassCSP: true });
+      const found = {};
+      const look = async (screen) => {
+        const v = await wrong(page);
+        if (v.length) found[screen] = v;
+      };
+      await page.goto(s.address);
+      await page.getByLabel("Key").waitFor();
+      found["sign in"] = await violations(page);
+      await enter(page, key("admin"));
+      for (const part of ["hooks", "retention", "schedules", "backup", "limits", "deletions", "namespace", "nowhere"]) {
+        await page.goto(`${s.address}/operations/${part}`);
+        await look(part);
+        for await (const opened of opens(page, part)) await look(`${part}: ${opened}`);
+      }
+      for (const path of ["/", "/storage"]) {
+        await page.goto(s.address + path);
+        await look(path);
+      }
+      await page.context().clearCookies();
+      await page.goto(s.address);
+      await enter(page, key("reader"));
+      await page.goto(`${s.address}/operations/hooks`);
+      await look("hooks, for a reader");
+      for (const [screen, v] of Object.entries(found)) if (v.length === 0) delete found[screen];
+      assert.deepEqual(found, {});
+      await page.context().close();
+    });
+  }
+
+  test("control: axe finds a name that was taken from such a screen", async () => {
+    const page = await newPage(b, { bypassCSP: true });
+    await page.goto(s.address);
+    await enter(page, key("admin"));
+    await page.goto(`${s.address}/operations/hooks`);
+    await page.getByRole("button", { name: "New key" }).evaluate((e) => (e.textContent = ""));
+    assert.ok((await wrong(page)).some((v) => v.startsWith("button-name")));
+    await page.context().close();
+  });
+});
+
+async function enter(page, secret) {
+  await page.getByLabel("Key").fill(secret);
+  await page.getByRole("button", { name: "Enter" }).click();
+  await page.locator("main").waitFor();
+}
+
+/** What a part opens over itself or in itself, one after the other. */
+const within = {
+  hooks: [
+    ["a message", (page) => page.getByRole("button", { name: "checkpoint.created" }).first()],
+    ["a new webhook", (page) => page.getByRole("button", { name: "Add endpoint" })],
+    ["a new key", (page) => page.getByRole("button", { name: "New key" })],
+    ["revoking a key", (page) => page.getByRole("button", { name: /^Revoke/ }).first()],
+  ],
+  schedules: [
+    ["a new schedule", (page) => page.getByRole("button", { name: /^Add a schedule/ })],
+    ["dropping one", (page) => page.getByRole("button", { name: /^Drop/ }).first()],
+  ],
+  limits: [["changing them", (page) => page.getByRole("button", { name: /^Change limits/ })]],
+  deletions: [["asking for one", (page) => page.getByRole("button", { name: /^Ask for a deletion/ })]],
+};
+
+async function* opens(page, part) {
+  for (const [name, button] of within[part] ?? []) {
+    await button(page).click();
+    if (name === "a message") {
+      await page.getByRole("button", { name: "checkpoint.created", expanded: true }).waitFor();
+      yield name;
+      continue;
+    }
+    await page.locator("dialog[open]").waitFor();
+    yield name;
+    await page.keyboard.press("Escape");
+    await page.locator("dialog[open]").waitFor({ state: "detached" });
+  }
+}
+
+/** Gives every part of operations something to show. */
+async function fill(address, operator, admin) {
+  const ask = async (secret, method, path, body) => {
+    const r = await fetch(address + path, { method, headers: { Authorization: `Bearer ${secret}`, "Content-Type": "application/json" }, body: body && JSON.stringify(body) });
+    if (!r.ok) throw new Error(`${method} ${path}: ${r.status} ${await r.text()}`);
+    return r.status === 204 ? null : r.json();
+  };
+  await ask(admin, "POST", "/v1/webhooks", { url: "https://hooks.example.com/retake" });
+  await ask(admin, "POST", "/v1/webhooks", { url: "https://other.example.com/retake", types: ["checkpoint.created"] });
+  const w = (await ask(operator, "GET", "/v1/workspaces")).workspaces[0];
+  for (const text of ["one", "two", "three"]) {
+    writeFileSync(join(w.root, "a.txt"), `${text}\n`);
+    await ask(operator, "POST", `/v1/workspaces/${w.id}/checkpoints`, { intent: text });
+  }
+  await ask(admin, "POST", "/v1/schedules", { work: "save", cron: "0 * * * *", workspace: w.id });
+  await ask(admin, "POST", "/v1/schedules", { work: "retain", cron: "0 3 * * *" });
+  await ask(admin, "POST", "/v1/keys", { kind: "agent", name: "ci" });
+  await ask(admin, "POST", "/v1/deletions", { workspace: w.id, refs: ["1"], why: "held a key" });
+  for (const end = Date.now() + 60_000; ; ) {
+    assert.ok(Date.now() < end, "messages were tried");
+    const log = (await ask(admin, "GET", "/v1/deliveries")).data;
+    if (log.length > 0 && log.every((d) => d.tries.length > 0)) return;
+    await new Promise((done) => setTimeout(done, 50)); // until each message was tried
+  }
 }
 
 test("control: axe finds a button without a name", async () => {
