@@ -156,6 +156,9 @@ function BottomBar({ ws }: { ws?: string }) {
       <Link to="/w/$ws/tasks" params={{ ws }} activeProps={{ "aria-current": "page" }}>
         Tasks
       </Link>
+      <Link to="/w/$ws/settings" params={{ ws }} activeProps={{ "aria-current": "page" }}>
+        Settings
+      </Link>
     </nav>
   );
 }

@@ -143,7 +143,7 @@ describe("on a server", () => {
 async function enter(page, secret) {
   await page.getByLabel("Key").fill(secret);
   await page.getByRole("button", { name: "Enter" }).click();
-  await page.locator("main").waitFor();
+  await page.getByRole("navigation").first().waitFor(); // the page was loaded again
 }
 
 /** What a part opens over itself or in itself, one after the other. */

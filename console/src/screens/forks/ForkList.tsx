@@ -29,7 +29,7 @@ export function ForkList({ ws, known, we, may }: { ws: string; known: readonly K
         <p className="dim">None is open.</p>
       ) : (
         <div className="card">
-          <List inPage measured={narrow} label="Forks, newest first" count={rows.length} version={rows} keyOf={(i) => rows[i]!.fork.id} height={narrow ? 176 : 64}>
+          <List inPage measured label="Forks, newest first" count={rows.length} version={rows} keyOf={(i) => rows[i]!.fork.id} height={narrow ? 176 : 64}>
             {(i) => <Line ws={ws} known={rows[i]!} filled={rows[i] === we} may={may} />}
           </List>
         </div>

@@ -76,7 +76,7 @@ export function StaysDone({ effects }: { effects: readonly Effect[] }) {
         Stays done
         <span className="aside">no restore takes {effects.length === 1 ? "this" : "these"} back</span>
       </h2>
-      <List label="Effects that stay done" count={effects.length} height={50} most={300}>
+      <List label="Effects that stay done" count={effects.length} height={54} most={324}>
         {(i) => <EffectLine effect={effects[i]!} />}
       </List>
     </section>
@@ -111,7 +111,7 @@ export function StillRuns({ holders }: { holders: readonly Holder[] }) {
         Still runs
         <span className="aside">restart {holders.length === 1 ? "it" : "them"} afterwards</span>
       </h2>
-      <List label="Programs that hold files of the plan" count={holders.length} height={50} most={220}>
+      <List label="Programs that hold files of the plan" count={holders.length} height={54} most={216}>
         {(i) => <HolderLine holder={holders[i]!} />}
       </List>
     </section>

@@ -64,10 +64,17 @@ function Going({ ws, drop: d }: { ws: string; drop: Drop }) {
 
 function Days({ days }: { days: readonly number[] }) {
   return (
-    <div className="settings-days" role="img" aria-label={daysText(days)}>
-      {columns(days).map((h, i) => (
-        <i key={i} style={{ height: `${Math.round(h * 100)}%` }} />
-      ))}
+    <div>
+      <div className="settings-days" role="img" aria-label={daysText(days)}>
+        {columns(days).map((h, i) => (
+          <i key={i} style={{ height: `${Math.round(h * 100)}%` }} />
+        ))}
+      </div>
+      <p className="settings-axis" aria-hidden="true">
+        <span>{days.length} days ago</span>
+        <span>moments kept, by day</span>
+        <span>today</span>
+      </p>
     </div>
   );
 }

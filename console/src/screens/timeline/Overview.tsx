@@ -17,6 +17,9 @@ interface Props {
   go: (number: number) => void;
 }
 
+/** How far the word below a tick reaches to each side, in pixels. */
+const half = (unit: string): number => (unit === "second" ? 30 : 22);
+
 const legend = 116;
 const height = 66;
 const frame = { top: 4, base: 44, sessions: 47.5 };
@@ -44,10 +47,10 @@ export const Overview = memo(function Overview({ read, zoom, span, setSpan, chos
     <div ref={box} className="tl-over">
       <svg width={all} height={height} role="img" aria-label={name} {...drag.handlers}>
         <rect width={width} height={height} className="ground" />
-        {ticks(w, Math.floor(width / 110)).filter((t) => (w.broken ? x(t.at) < width - 150 : Math.abs(x(t.at) - x(now)) > 34)).map((t) => (
+        {ticks(w, Math.floor(width / 110)).filter((t) => (w.broken ? x(t.at) < width - 150 : Math.abs(x(t.at) - x(now)) > half(t.unit) + 18)).map((t) => (
           <g key={t.at}>
             <path d={`M${x(t.at)} 4V44`} className="grid" />
-            <text x={Math.max(x(t.at), 16)} y="64" textAnchor="middle">
+            <text x={Math.max(x(t.at), half(t.unit))} y="64" textAnchor="middle">
               {t.unit === "day" ? date(new Date(t.at)) : t.unit === "minute" ? hour(new Date(t.at)) : seconds(new Date(t.at).toISOString())}
             </text>
           </g>

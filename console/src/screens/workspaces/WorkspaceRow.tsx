@@ -59,7 +59,7 @@ export function WorkspaceRow({ ws, depth, days, store }: Props) {
 /** The end of a long path says more than its beginning. */
 function shortPath(root: string): string {
   const parts = shown(root).split("/");
-  return parts.length > 5 ? `…/${parts.slice(-3).join("/")}` : parts.join("/");
+  return parts.length > 4 ? `…/${parts.slice(-2).join("/")}` : parts.join("/");
 }
 
 function Last({ ws, agents }: { ws: WorkspaceState; agents: string[] }) {
