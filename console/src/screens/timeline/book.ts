@@ -6,6 +6,7 @@ import { Trouble } from "../../api/ask.ts";
 import { logOf, pageSize } from "../../api/queries.ts";
 import type { Checkpoint, Event, Finding, Pin, Timeline, Workspace } from "../../api/types.ts";
 import { merge } from "./merge.ts";
+import { Untold, untoldOf } from "./untold.ts";
 
 /** More are not read here. */
 export const mostMoments = 20_000;
@@ -41,6 +42,8 @@ export class Book {
   private thinned = false; // moments were forgotten
   private stale = new Set<number>(); // moments below the first page that changed
   private readonly watchers = new Set<() => void>();
+  private first = Infinity; // the newest moment when the book was opened
+  private readonly untold = new Untold((numbers) => void this.readTold(numbers));
 
   constructor(
     private readonly cache: QueryClient,
@@ -83,6 +86,8 @@ export class Book {
         await this.readOlder();
       }
       this.publish(true);
+      this.first = Math.min(this.first, this.moments[0]?.number ?? 0);
+      this.expectStories();
     } catch (e) {
       this.state = { read: this.state.read, trouble: e };
       this.tell();
@@ -121,6 +126,23 @@ export class Book {
     this.stale.clear();
     for (const n of old) this.take(await this.page(n + 1, 1));
     if (old.length > 0) this.publish(false);
+  }
+
+  private expectStories() {
+    this.untold.expect(untoldOf(this.last?.checkpoints ?? [], this.findings, this.first, Date.now()));
+  }
+
+  /** Moments that had no story when they were read. Who reads already expects them again afterwards. */
+  private async readTold(numbers: readonly number[]) {
+    if (this.watchers.size === 0 || this.reading) return;
+    const newest = Math.max(...numbers);
+    try {
+      this.take(await this.page(newest + 1, Math.min(newest - Math.min(...numbers) + 1, pageSize)));
+    } catch {
+      return; // the next event reads them
+    }
+    this.publish(this.state.read?.done ?? false);
+    this.expectStories();
   }
 
   private async readOlder() {

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+import type { Checkpoint, Finding } from "../../api/types.ts";
+import { Untold, untoldOf } from "./untold.ts";
+
+const now = Date.parse("2026-01-01T12:00:00Z");
+const moment = (number: number, secondsAgo: number, edited = 1) =>
+  ({ id: `c${number}`, number, time: new Date(now - secondsAgo * 1000).toISOString(), changed: { added: 0, deleted: 0, edited } }) as Checkpoint;
+const told: Finding = { gist: { v: 1, lead: "", points: [], counts: {} as never } };
+
+test("untold are moments that came, or are young, and changed something", () => {
+  const page = [moment(9, 1), moment(8, 2), moment(7, 3, 0), moment(6, 600), moment(5, 900)];
+  assert.deepEqual(untoldOf(page, new Map([["c8", told]]), 5, now), [9, 6]);
+  assert.deepEqual(untoldOf(page, new Map(), 9, now), [9, 8]);
+});
+
+/** A page that is seen or not, and what was asked of it. */
+function bed(t: { after: (f: () => void) => void }, seen = true) {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  t.after(() => mock.timers.reset());
+  const asked: number[][] = [];
+  let waiting: (() => void) | undefined;
+  const untold: Untold = new Untold(
+    (n) => {
+      asked.push(n);
+      untold.expect(n); // the answer has no story either
+    },
+    (act) => {
+      if (seen) act();
+      else waiting = act;
+      return () => void (waiting = undefined);
+    },
+  );
+  return { asked, untold, comeBack: () => waiting?.() };
+}
+
+test("it asks after 1.5 s and after 5 s, and not any more", (t) => {
+  const { asked, untold } = bed(t);
+  untold.expect([4]);
+  mock.timers.tick(1499);
+  assert.equal(asked.length, 0);
+  mock.timers.tick(1);
+  assert.deepEqual(asked, [[4]]);
+  mock.timers.tick(3499);
+  assert.equal(asked.length, 1);
+  mock.timers.tick(1);
+  assert.deepEqual(asked, [[4], [4]]);
+  mock.timers.tick(600_000);
+  assert.equal(asked.length, 2);
+});
+
+test("what has its story by then is not asked about", (t) => {
+  const { asked, untold } = bed(t);
+  untold.expect([4, 5]);
+  untold.expect([]);
+  mock.timers.tick(600_000);
+  assert.deepEqual(asked, []);
+});
+
+test("nobody is asked while nobody looks", (t) => {
+  const { asked, untold, comeBack } = bed(t, false);
+  untold.expect([4]);
+  mock.timers.tick(600_000);
+  assert.deepEqual(asked, []);
+  comeBack();
+  assert.deepEqual(asked, [[4]]);
+});
