@@ -13,7 +13,7 @@ export function Verify({ answer: a }: { answer: Answer }) {
   if (a.claim) {
     return (
       <span className="verify claim" title={answerWords(a)}>
-        {shown(a.name)} “{a.verdict}”
+        {shown(a.name)} “{shown(a.verdict)}”
       </span>
     );
   }

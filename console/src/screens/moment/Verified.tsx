@@ -69,7 +69,7 @@ function Card({ ws, c, list }: { ws: string; c: Checkpoint; list: Verification[]
           </code>
         ) : null}
         <span className="grow" />
-        <span className="dim">{v.claim ? "a claim" : ending(v)}</span>
+        {v.claim ? null : <span className="dim">{ending(v)}</span>}
       </header>
       <About ws={ws} c={c} v={v} />
       <Output v={v} />
@@ -81,7 +81,7 @@ function Card({ ws, c, list }: { ws: string; c: Checkpoint; list: Verification[]
       {older
         ? list.slice(1, 40).map((x) => (
             <div key={x.id} className="moment-older">
-              <Verify answer={{ name: x.name, verdict: x.verdict, claim: x.claim }} /> <span className="dim">{x.claim ? "a claim" : ending(x)}</span>
+              <Verify answer={{ name: x.name, verdict: x.verdict, claim: x.claim }} /> {x.claim ? null : <span className="dim">{ending(x)}</span>}
               <About ws={ws} c={c} v={x} />
             </div>
           ))
@@ -91,7 +91,7 @@ function Card({ ws, c, list }: { ws: string; c: Checkpoint; list: Verification[]
 }
 
 function About({ ws, c, v }: { ws: string; c: Checkpoint; v: Verification }) {
-  if (v.claim) return <p className="dim">{agentName(v.by)} says so; nobody saw it run.</p>;
+  if (v.claim) return <p className="dim">A claim of {agentName(v.by)}; nobody saw it run.</p>;
   return (
     <p className="dim">
       <time dateTime={v.started} title={whole(v.started)}>

@@ -5,7 +5,7 @@ import type { Call, Change, Checkpoint, Fact, Story } from "../../api/types.ts";
 import { folded, madeIt, saidOf, turnLines, type CallLine } from "./said.ts";
 import { firstPath, pathsOf, storyRows } from "./story.ts";
 import { above, allRows, changedRows } from "./tree.ts";
-import { circumstances, environmentWords, outputGist, trailOf } from "./words.ts";
+import { changedWords, circumstances, environmentWords, outputGist, trailOf } from "./words.ts";
 
 const fact = (f: Partial<Fact>): Fact => ({ kind: "env", what: "added", name: "KEY", path: ".env", ...f });
 const item = (path: string, what = "edited", more: object = {}) => ({ path, what, files: 1, bytes: 10, ...more });
@@ -106,4 +106,13 @@ test("the facts of a moment in words", () => {
   const t = trailOf("test", 5, [cp(3), cp(4), cp(6), cp(7)], { cp_3: answers("passed"), cp_4: answers("passed", true), cp_6: answers("failed"), cp_7: answers("passed") });
   assert.deepEqual(t, { before: 3, after: 7 });
   assert.deepEqual(circumstances(cp(1, { trigger: "init" })), ["the first capture"]);
+});
+
+test("kinds that a newer server tells of are named, and nothing in a name is more than text", () => {
+  const counts = { added: 1, deleted: 0, edited: 0, renamed: 0, moded: 0, retyped: 0, timed: 4, plus: 9, minus: 9, "li\u202enked": 2 };
+  assert.deepEqual(changedWords(counts), { first: "3 files", deleted: "", rest: "1 added, 2 li\\u202enked" });
+  assert.equal(environmentWords([fact({ kind: "contai\u202ener", name: "web", path: "x" })]).first, "contai\\u202ener +web");
+  assert.equal(environmentWords([fact({ kind: "unit", name: "shop.service", path: "x" })]).first, "unit +shop.service");
+  const rows = storyRows(story([group("dre\u202eams", [item("a")])]), new Set());
+  assert.deepEqual(rows.map((r) => (r.kind === "head" ? r.word : r.kind === "file" ? r.path : "")), ["dre\\u202eams", "a"]);
 });

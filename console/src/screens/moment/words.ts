@@ -39,19 +39,27 @@ export interface TwoLines {
 
 export type Counted = Pick<StoryCounts, "added" | "deleted" | "edited" | "renamed" | "moded" | "retyped">;
 
+/** Kinds of change that have words of their own, or are no files. */
+const worded = new Set(["added", "deleted", "edited", "renamed", "moded", "retyped", "timed", "plus", "minus"]);
+
 export function changedWords(n: Counted): { first: string; deleted: string; rest: string } {
-  const total = n.added + n.deleted + n.edited + n.renamed + n.moded + n.retyped;
+  const others = Object.entries(n).filter(([kind, files]) => !worded.has(kind) && typeof files === "number" && files > 0); // of a newer server
+  const total = n.added + n.deleted + n.edited + n.renamed + n.moded + n.retyped + others.reduce((sum, [, files]) => sum + files, 0);
   const rest = [
     n.added ? `${count(n.added)} added` : "",
     n.edited ? `${count(n.edited)} changed` : "",
     n.renamed ? `${count(n.renamed)} renamed` : "",
     n.moded ? `${count(n.moded)} mode only` : "",
     n.retyped ? `${count(n.retyped)} became something else` : "",
+    ...others.map(([kind, files]) => `${count(files)} ${shown(kind)}`),
   ].filter((x) => x !== "");
   return { first: total === 0 ? "no file" : several(total, "file"), deleted: n.deleted ? `${count(n.deleted)} deleted` : "", rest: rest.join(", ") };
 }
 
-/** What of the environment changed: packages first, then settings, then databases. */
+/** Kinds of fact that are told by themselves; the others by their name, known here or not. */
+const told = new Set(["package", "env", "setting", "table", "rows", "secret"]);
+
+/** What of the environment changed: packages first, then settings, then databases, then all else. */
 export function environmentWords(facts: readonly Fact[]): TwoLines & { secret: boolean } {
   const groups = [...new Set(facts.filter((f) => f.kind === "package").map((f) => f.group ?? ""))];
   const packages = groups.map((g) => {
@@ -62,7 +70,8 @@ export function environmentWords(facts: readonly Fact[]): TwoLines & { secret: b
   const of = (kind: string) => facts.filter((f) => f.kind === kind).sort((a, b) => order.indexOf(a.what) - order.indexOf(b.what));
   const settings = [...of("env"), ...of("setting")].map((f) => `${shown(f.path.slice(f.path.lastIndexOf("/") + 1))} ${factText(f)}`);
   const tables = [...of("table"), ...of("rows")].map((f) => `${shown(f.path.slice(f.path.lastIndexOf("/") + 1))} ${factText(f)}`);
-  const all = [packages.join(", "), listed(settings), listed(tables)].filter((x) => x !== "");
+  const others = facts.filter((f) => !told.has(f.kind)).map((f) => (f.kind === "index" || f.kind === "mode" ? factText(f) : `${shown(f.kind)} ${factText(f)}`));
+  const all = [packages.join(", "), listed(settings), listed(tables), listed(others)].filter((x) => x !== "");
   const secret = facts.some((f) => f.kind === "secret" && f.what !== "deleted");
   if (all.length === 0) return { first: "as before", second: "no package, setting or table changed", secret };
   return { first: all[0]!, second: all.slice(1).join(", ") || (packages.length ? "no setting or table changed" : "no package changed"), secret };

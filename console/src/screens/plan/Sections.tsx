@@ -44,6 +44,9 @@ const sizes = (s: Step) => {
   return bytes(was) === bytes(will) ? bytes(will) : `${bytes(was)} → ${bytes(will)}`;
 };
 
+/** Kinds of change that need no words of their own in their section. */
+const plain = new Set(["added", "deleted", "edited"]);
+
 const changes: Record<string, string> = { timed: "its time only", retyped: "becomes another kind of file" };
 
 function noteOf(s: Step, steps: readonly Step[], told: Told): string {
@@ -52,7 +55,7 @@ function noteOf(s: Step, steps: readonly Step[], told: Told): string {
   if (s.what === "moded") return s.now && s.then && s.now.mode !== s.then.mode ? `its rights only, ${s.now.mode.toString(8)} → ${s.then.mode.toString(8)}` : "its rights or owner only";
   const entry = s.then ?? s.now;
   const kind = entry?.kind === "dir" ? "a directory" : entry?.kind === "symlink" ? "a link" : "";
-  return changes[s.what] ?? (fileNote(told, s.path) || kind);
+  return changes[s.what] ?? (fileNote(told, s.path) || (plain.has(s.what) ? kind : shown(s.what)));
 }
 
 function leavesOf(steps: readonly Step[], told: Told, lines: boolean): PathLeaf[] {

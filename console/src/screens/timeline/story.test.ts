@@ -55,6 +55,14 @@ test("themes stand in the order of the facts, and tell names, never values", () 
   assert.deepEqual(t.map((x) => !!x.lines[0]!.secret), [false, false, true, false]);
 });
 
+test("a theme that is not known here comes last, under its name, and no file of a theme is left out", () => {
+  const item = (path: string) => ({ path, what: "edited", bytes: 1, files: 1 });
+  const group = (theme: string, ...paths: string[]) => ({ theme, bytes: 1, files: paths.length, minus: 0, plus: 0, items: paths.map(item) });
+  const facts = [{ kind: "env", what: "added", name: "KEY", path: ".env" }];
+  const s = { counts, facts, flags: [], unread: [], gist: told().gist!, groups: [group("dre\u202eams", "d"), group("settings", ".env", "app.toml")] } as Story;
+  assert.deepEqual(themesOf(s).map((x) => `${x.label}: ${text(x.lines.map((l) => l.pieces))}`), ["Settings: .env +KEY | app.toml", "dre\\u202eams: d"]);
+});
+
 test("a trail: where it was run, and the chosen one also when it only inherits", () => {
   const cs = [5, 4, 3, 2, 1].map((n) => moment(n));
   const f = new Map<string, Finding>([

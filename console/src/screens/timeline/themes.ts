@@ -40,15 +40,22 @@ const most = 4;
 
 export function themesOf(s: Story): Theme[] {
   const out: Theme[] = [];
-  for (const g of (s.groups ?? []).toSorted((a, b) => order.indexOf(a.theme) - order.indexOf(b.theme))) {
+  for (const g of (s.groups ?? []).toSorted((a, b) => rank(a.theme) - rank(b.theme))) {
     const facts = (s.facts ?? []).filter((f) => kindsOf[f.kind] === g.theme);
     const items = g.items ?? [];
-    const all = facts.length > 0 ? factLines(g.theme, facts) : items.map((x) => itemLine(g.theme, x));
+    const all = facts.length > 0 ? [...factLines(g.theme, facts), ...unsaid(g.theme, items, facts)] : items.map((x) => itemLine(g.theme, x));
     const [label, icon] = labels[g.theme] ?? [shown(g.theme), "file"];
     out.push({ theme: g.theme, label, icon, lines: all.slice(0, most), more: Math.max(0, all.length - most) });
   }
   return out;
 }
+
+/** A theme that is not known here comes last. */
+const rank = (theme: string) => (order.indexOf(theme) + order.length + 1) % (order.length + 1);
+
+/** Files of which no fact says anything; those of packages are what the packages brought. */
+const unsaid = (theme: string, items: readonly Item[], facts: readonly Fact[]): ThemeLine[] =>
+  theme === "packages" ? [] : items.filter((x) => !facts.some((f) => f.path === x.path)).map((x) => itemLine(theme, x));
 
 function itemLine(theme: string, x: Item): ThemeLine {
   const pieces: Piece[] = [];
