@@ -29,7 +29,7 @@ function App() {
   if (stranger) return <SignIn />;
   return (
     <QueryClientProvider client={cache}>
-      <RouterProvider router={router} />
+      <RouterProvider router={router} context={{ cache }} />
     </QueryClientProvider>
   );
 }

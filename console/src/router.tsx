@@ -1,10 +1,27 @@
 // The addresses of the console. Every screen is a file of its own, loaded when it is
-// first opened; what a screen shows is in its address, so that it can be sent.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+// first opened; what it asks first is asked meanwhile. What a screen shows is in its
+// address, so that it can be sent.
+import type { QueryClient } from "@tanstack/react-query";
+import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { namespace, spacePlan, usage } from "./api/office.ts";
+import { effectsOf, forksOf, logOf, momentOf, statusOf, storyOf, tasksOf, workspaces } from "./api/queries.ts";
+import { bookOf } from "./screens/timeline/book.ts";
 import { Shell } from "./shell/Shell.tsx";
 import { Empty, Wrong } from "./parts/states.tsx";
 
-const root = createRootRoute({
+interface Asking {
+  cache: QueryClient;
+}
+
+type Asked = Parameters<QueryClient["prefetchQuery"]>[0];
+
+/** begin asks while the program of a screen is loaded. Nobody waits for it, what is wrong is told by the
+ *  screen, and who only points at a link asks nothing. */
+function begin({ context, preload }: { context: Asking; preload: boolean }, ...queries: unknown[]) {
+  if (!preload) for (const q of queries) if (q) void context.cache.prefetchQuery(q as Asked);
+}
+
+const root = createRootRouteWithContext<Asking>()({
   component: Shell,
   errorComponent: ({ error, reset }) => <Wrong error={error} again={reset} />,
   notFoundComponent: () => <Empty title="There is no such page" page>Look at the address, or go to the workspaces.</Empty>,
@@ -16,7 +33,7 @@ const texts = (v: unknown): string[] | undefined => {
   return list.length ? list : undefined;
 };
 
-const home = createRoute({ getParentRoute: () => root, path: "/", component: lazyRouteComponent(() => import("./screens/workspaces/Workspaces.tsx")) });
+const home = createRoute({ getParentRoute: () => root, path: "/", loader: (a) => begin(a, workspaces, spacePlan), component: lazyRouteComponent(() => import("./screens/workspaces/Workspaces.tsx")) });
 
 /** What of a timeline is shown: the chosen moment, a filter, a grouping, a span of time. */
 export interface TimelineSearch {
@@ -38,6 +55,10 @@ const timeline = createRoute({
     at: text(s.at), show: text(s.show), path: text(s.path), package: text(s.package), session: text(s.session), agent: text(s.agent),
     group: text(s.group), zoom: text(s.zoom), left: text(s.left),
   }),
+  loader: (a) => {
+    begin(a, statusOf(a.params.ws));
+    if (!a.preload) bookOf(a.context.cache, a.params.ws).open();
+  },
   component: lazyRouteComponent(() => import("./screens/timeline/Timeline.tsx")),
 });
 
@@ -53,6 +74,7 @@ const moment = createRoute({
   getParentRoute: () => root,
   path: "/w/$ws/m/$ref",
   validateSearch: (s: Record<string, unknown>): MomentSearch => ({ path: text(s.path), view: text(s.view), by: text(s.by), part: text(s.part) }),
+  loader: (a) => begin(a, momentOf(a.params.ws, a.params.ref), /^\d+$/.test(a.params.ref) && storyOf(a.params.ws, "", a.params.ref)),
   component: lazyRouteComponent(() => import("./screens/moment/Moment.tsx")),
 });
 
@@ -74,6 +96,8 @@ const history = createRoute({
   getParentRoute: () => root,
   path: "/w/$ws/history",
   validateSearch: (s: Record<string, unknown>): { path?: string; at?: string } => ({ path: text(s.path), at: text(s.at) }),
+  loaderDeps: ({ search }) => ({ path: search.path?.replace(/\/$/, "") }),
+  loader: (a) => begin(a, a.deps.path && logOf(a.params.ws, { path: a.deps.path })),
   component: lazyRouteComponent(() => import("./screens/history/History.tsx")),
 });
 
@@ -96,17 +120,18 @@ const forks = createRoute({
   getParentRoute: () => root,
   path: "/w/$ws/forks",
   validateSearch: (s: Record<string, unknown>): { from?: string } => ({ from: text(s.from) }), // a moment to fork
+  loader: (a) => begin(a, forksOf(a.params.ws)),
   component: lazyRouteComponent(() => import("./screens/forks/Forks.tsx")),
 });
-const effects = createRoute({ getParentRoute: () => root, path: "/w/$ws/effects", component: lazyRouteComponent(() => import("./screens/effects/Effects.tsx")) });
-const tasks = createRoute({ getParentRoute: () => root, path: "/w/$ws/tasks", component: lazyRouteComponent(() => import("./screens/tasks/Tasks.tsx")) });
-const settings = createRoute({ getParentRoute: () => root, path: "/w/$ws/settings", component: lazyRouteComponent(() => import("./screens/settings/Settings.tsx")) });
-const storage = createRoute({ getParentRoute: () => root, path: "/storage", component: lazyRouteComponent(() => import("./screens/storage/Storage.tsx")) });
-const operations = createRoute({ getParentRoute: () => root, path: "/operations/$part", component: lazyRouteComponent(() => import("./screens/operations/Operations.tsx")) });
+const effects = createRoute({ getParentRoute: () => root, path: "/w/$ws/effects", loader: (a) => begin(a, effectsOf(a.params.ws)), component: lazyRouteComponent(() => import("./screens/effects/Effects.tsx")) });
+const tasks = createRoute({ getParentRoute: () => root, path: "/w/$ws/tasks", loader: (a) => begin(a, tasksOf(a.params.ws)), component: lazyRouteComponent(() => import("./screens/tasks/Tasks.tsx")) });
+const settings = createRoute({ getParentRoute: () => root, path: "/w/$ws/settings", loader: (a) => begin(a, statusOf(a.params.ws), spacePlan), component: lazyRouteComponent(() => import("./screens/settings/Settings.tsx")) });
+const storage = createRoute({ getParentRoute: () => root, path: "/storage", loader: (a) => begin(a, spacePlan), component: lazyRouteComponent(() => import("./screens/storage/Storage.tsx")) });
+const operations = createRoute({ getParentRoute: () => root, path: "/operations/$part", loader: (a) => begin(a, namespace, usage), component: lazyRouteComponent(() => import("./screens/operations/Operations.tsx")) });
 
 const tree = root.addChildren([home, timeline, moment, compare, history, plan, forks, effects, tasks, settings, storage, operations]);
 
-export const router = createRouter({ routeTree: tree, defaultPreload: "intent", scrollRestoration: true });
+export const router = createRouter({ routeTree: tree, context: { cache: undefined! }, defaultPreload: "intent", scrollRestoration: true });
 
 declare module "@tanstack/react-router" {
   interface Register {

@@ -27,6 +27,7 @@ export interface BookState {
   trouble?: unknown; // why nothing, or nothing older, could be read
 }
 
+const justNow = 1000; // ms
 const soon = 250; // ms; events come in bursts
 const retries = [1000, 3000, 10_000];
 
@@ -42,6 +43,7 @@ export class Book {
   private thinned = false; // moments were forgotten
   private stale = new Set<number>(); // moments below the first page that changed
   private readonly watchers = new Set<() => void>();
+  private begun = 0; // when it was last read from its top
   private first = Infinity; // the newest moment when the book was opened
   private readonly untold = new Untold((numbers) => void this.readTold(numbers));
 
@@ -57,8 +59,14 @@ export class Book {
 
   present = (): BookState => this.state;
 
-  /** begin reads what is new and what is not read yet. Call it whenever the book is opened. */
+  /** open begins, unless that was done just now: by the address, before the screen is there. */
+  open = () => {
+    if (!this.reading && Date.now() - this.begun > justNow) this.begin();
+  };
+
+  /** begin reads what is new and what is not read yet. */
   begin = () => {
+    this.begun = Date.now();
     this.behind = true;
     this.reading ??= this.read().finally(() => (this.reading = undefined));
   };

@@ -1,7 +1,7 @@
 // What the screen stands on: the book of a workspace, its forks, what a filter found, and
 // the list made of them.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { ask } from "../../api/ask.ts";
 import { useEvents, useLiveness } from "../../api/live.ts";
 import { forksOf, logOf, pageSize } from "../../api/queries.ts";
@@ -18,7 +18,12 @@ export function useBook(ws: string): BookState & { again: () => void } {
   const book = useMemo(() => bookOf(cache, ws), [cache, ws]);
   const live = useLiveness();
   useEvents(book.heard);
-  useEffect(() => book.begin(), [book, live]); // what happened while nobody answered is read again
+  const was = useRef(live);
+  useEffect(() => {
+    if (was.current === live) return book.open();
+    was.current = live;
+    book.begin(); // what happened while nobody answered is read again
+  }, [book, live]);
   return { ...useSyncExternalStore(book.watch, book.present), again: book.begin };
 }
 
