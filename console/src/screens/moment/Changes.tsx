@@ -103,12 +103,13 @@ function Themes({ story, chosen, choose }: { story: Story; chosen: string; choos
   const rows = useMemo(() => storyRows(story, turned), [story, turned]);
   const paths = useMemo(() => pathsOf(rows), [rows]);
   const narrow = useNarrow();
+  const version = useMemo(() => ({}), [rows, narrow]); // another one for other rows
   useSteps(paths, chosen, choose);
   if (rows.length === 0) return <p className="moment-none dim">No file changed.</p>;
   const h = narrow ? tall : heights;
   const at = rows.findIndex((r) => r.kind === "file" && r.path === chosen);
   return (
-    <List count={rows.length} height={(i) => h[rows[i]!.kind]} version={[rows, narrow].join()} label="Changes by meaning" className="moment-list" shown={at}>
+    <List count={rows.length} height={(i) => h[rows[i]!.kind]} version={version} label="Changes by meaning" className="moment-list" shown={at}>
       {(i) => <OneRow row={rows[i]!} chosen={chosen} choose={choose} turn={(key) => setTurned((t) => turnedWith(t, key))} />}
     </List>
   );

@@ -145,8 +145,11 @@ const manifest = /(^|\/)(package\.json|go\.mod|Cargo\.toml|pyproject\.toml)$/;
 export function firstPath(s: Story): string {
   const file = (i: Item) => !i.path.endsWith("/");
   const telling = (i: Item) => file(i) && i.what !== "added" && i.note !== "lock file" && !manifest.test(i.path);
-  for (const theme of ["source", "settings", "database", "deleted", "packages", "build", "git", "moving"]) {
-    const items = (s.groups ?? []).find((g) => g.theme === theme)?.items ?? [];
+  const order = ["source", "settings", "database", "deleted", "packages", "build", "git", "moving"];
+  const place = (g: Group) => (order.indexOf(g.theme) + order.length + 1) % (order.length + 1); // themes of a newer server come last
+  const groups = (s.groups ?? []).filter((g) => g.theme !== "machine").sort((a, b) => place(a) - place(b));
+  for (const { items: listed } of groups) {
+    const items = listed ?? [];
     const best = items.find(telling) ?? items.find(file) ?? items[0];
     if (best) return best.path;
   }
