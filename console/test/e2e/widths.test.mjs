@@ -1,6 +1,6 @@
-// Every screen at every width, from a phone to a wide monitor, in light and dark: the page
-// does not scroll sideways, and nothing of the top bar stands outside.
-// SHOTS=DIR keeps a picture of each, for people to look at.
+// Every screen at every width, from a phone to a wide monitor: the page does not scroll
+// sideways, and nothing of the top bar stands outside. SHOTS=DIR keeps a picture of each in
+// light and dark, for people to look at.
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -53,24 +53,33 @@ const misfits = (page) =>
     return out;
   });
 
-for (const colorScheme of ["light", "dark"]) {
-  for (const width of widths) {
-    test(`${width} px, ${colorScheme}`, async () => {
-      const page = await newPage(b, { colorScheme, viewport: { width, height: width < 500 ? 844 : 900 } });
-      await page.goto(home.console(dir));
-      const base = new URL(page.url()).origin;
-      const found = {};
-      for (const [name, path] of Object.entries(screens)) {
-        await page.goto(base + path);
-        await page.waitForFunction(() => document.querySelector("main")?.innerText.trim() && !document.querySelector(".bars") && document.querySelector(".live.live"));
-        const m = await misfits(page);
-        if (m.length) found[name] = m;
-        if (process.env.SHOTS) await page.screenshot({ path: join(process.env.SHOTS, `${name}-${width}-${colorScheme}.png`) });
-      }
-      assert.deepEqual(found, {});
-      await page.context().close();
-    });
+const still = (page) =>
+  page.waitForFunction(() => document.querySelector("main")?.innerText.trim() && !document.querySelector(".bars") && document.querySelector(".live.live"));
+
+/** Opens a screen in a window of the first width, and makes the window as wide as the others. */
+async function opened(name, colorScheme, [first, ...others], found) {
+  const page = await newPage(b, { colorScheme, viewport: { width: first, height: first < 500 ? 844 : 900 } });
+  await page.goto(home.console(dir));
+  await page.goto(new URL(page.url()).origin + screens[name]);
+  for (const width of [first, ...others]) {
+    if (width !== first) await page.setViewportSize({ width, height: 900 });
+    await still(page);
+    const m = await misfits(page);
+    if (m.length) found[`${width} ${colorScheme}`] = m;
+    if (process.env.SHOTS) await page.screenshot({ path: join(process.env.SHOTS, `${name}-${width}-${colorScheme}.png`) });
   }
+  await page.context().close();
+}
+
+for (const name of ["workspaces", "timeline", "timeline-task", "moment", "moment-split", "moment-path", "compare", "history", "plan", "forks", "effects", "tasks", "settings", "storage"]) {
+  test(`${name} at ${widths.join(", ")} px`, async () => {
+    const found = {};
+    for (const colorScheme of process.env.SHOTS ? ["light", "dark"] : ["light"]) {
+      await opened(name, colorScheme, [390], found);
+      await opened(name, colorScheme, widths.slice(1), found);
+    }
+    assert.deepEqual(found, {});
+  });
 }
 
 test("a long name gives way in the top bar, and so does what is wrong", async () => {
