@@ -7,6 +7,8 @@ import "context"
 type Teller interface {
 	// Story compares two moments as Diff does, and says what the changes mean.
 	Story(ctx context.Context, q DiffQuery) (Story, error)
+	// Rows compares the rows of a database at two moments. What it cannot read it says.
+	Rows(ctx context.Context, q RowsQuery) (RowsDiff, error)
 	// Search finds moments by words: in intents, prompts, paths and facts.
 	Search(ctx context.Context, q SearchQuery) ([]Hit, error)
 	// Blame tells which moment wrote each line of a file.

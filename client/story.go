@@ -16,6 +16,15 @@ func (c *Client) Story(ctx context.Context, q retake.DiffQuery) (retake.Story, e
 	return call[retake.Story](ctx, c, get(v, "workspaces", string(q.Workspace), "story"))
 }
 
+// Rows compares the rows of a database at two moments.
+func (c *Client) Rows(ctx context.Context, q retake.RowsQuery) (retake.RowsDiff, error) {
+	v := limited(url.Values{"from": {q.From}, "to": {q.To}, "path": {q.Path}, "table": {q.Table}, "what": {string(q.What)}}, q.Limit)
+	if q.Skip != 0 {
+		v.Set("skip", strconv.Itoa(q.Skip))
+	}
+	return call[retake.RowsDiff](ctx, c, get(v, "workspaces", string(q.Workspace), "rows"))
+}
+
 // Search finds moments by words.
 func (c *Client) Search(ctx context.Context, q retake.SearchQuery) ([]retake.Hit, error) {
 	out, err := call[struct{ Hits []retake.Hit }](ctx, c, get(limited(url.Values{"text": {q.Text}}, q.Limit), "workspaces", string(q.Workspace), "search"))

@@ -1,6 +1,7 @@
 package assemble_test
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -13,12 +14,25 @@ import (
 
 func TestSolo(t *testing.T) {
 	t.Parallel()
-	servicetest.Run(t, servicetest.Harness{Open: openSolo, Copy: copyDir})
+	servicetest.Run(t, servicetest.Harness{Open: openSolo, Reading: soloReading, Copy: copyDir})
 }
 
 func openSolo(t *testing.T, home string) retake.Service {
 	t.Helper()
-	c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run"}
+	return soloAs(t, home, "")
+}
+
+// soloReading has a child that reads: this program.
+func soloReading(t *testing.T, home string) retake.Service {
+	t.Helper()
+	self, err := os.Executable()
+	must(t, err)
+	return soloAs(t, home, self)
+}
+
+func soloAs(t *testing.T, home, self string) retake.Service {
+	t.Helper()
+	c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run", Self: self}
 	set, err := config.Load(filepath.Join(home, "config.json"))
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func TestMemoryOverSocket(t *testing.T) {
 
 func TestSoloOverSocket(t *testing.T) {
 	t.Parallel()
-	servicetest.Run(t, servicetest.Harness{Copy: copyDir, Open: overSocket(openSolo)})
+	servicetest.Run(t, servicetest.Harness{Copy: copyDir, Open: overSocket(openSolo), Reading: overSocket(soloReading)})
 }
 
 // wired is a client whose Close also ends the other side.

@@ -15,12 +15,21 @@ import (
 	"github.com/retake-dev/retake/internal/assemble"
 	"github.com/retake-dev/retake/internal/clock"
 	"github.com/retake-dev/retake/internal/proc"
+	"github.com/retake-dev/retake/internal/story/xray"
 )
 
-// A program that runs in a fork at another path is ours in between.
+// A program that runs in a fork at another path is ours in between, and so is a child that
+// reads.
 func TestMain(m *testing.M) {
 	if handled, exit := proc.Inner(os.Args[1:]); handled {
 		os.Exit(exit)
+	}
+	if len(os.Args) == 2 && os.Args[1] == "xray" { // as the child that reads what files mean
+		proc.Confine(xray.Cage)
+		if xray.Serve(os.Stdin, os.Stdout) != nil {
+			os.Exit(1)
+		}
+		return
 	}
 	os.Exit(m.Run())
 }

@@ -63,7 +63,7 @@ var twins = map[string][]string{
 var listTwins = map[string][]string{"Obstacle": {"paths"}, "Plan": {"paths"}, "Return": {"paths"}}
 
 // filledTypes have lists that are never null: their routes see to it.
-var filledTypes = []string{"About", "AboutKey", "Backup", "ForkResult", "Plan", "RestoreResult", "Spoken"}
+var filledTypes = []string{"About", "AboutKey", "Backup", "ForkResult", "Plan", "RestoreResult", "RowsDiff", "Spoken", "TableRows"}
 
 // notes say what a type alone does not.
 var notes = map[string]map[string]string{
@@ -83,12 +83,17 @@ var notes = map[string]map[string]string{
 	"Plan":           {"digest": "Of everything that would be done, and of what it would be done to.", "course": "Courses are added, never changed.", "fork": "The one to adopt.", "times": "Directories whose time alone is put back.", "paths": "Absent: everything.", "obstacles": "What must be accepted before it is done.", "effects": "What was done outside; no restore takes it back.", "bytes": "To be written.", "files": "That are there now."},
 	"RestoreResult":  {"checkpoint": "The state now.", "safety": "The state before.", "failed": "Paths that were left; with one of them it is done in part.", "holders": "Processes that still hold what was replaced."},
 	"Return":         {"target": "As in the plan.", "before": "The checkpoint that holds all there was.", "failed": "Paths that were left, because they moved on."},
+	"RowChange":      {"before": "In the order of the columns; absent of an added row.", "after": "Absent of a deleted row.", "cells": "Of an edited row: the columns that differ, from 0 on."},
+	"RowsDiff":       {"from": "Absent before the first.", "to": "Absent when it is now.", "tables": "Those that differ or could not be compared, or the one that was asked for.", "same": "Tables that are equal.", "why": "Nothing could be compared, and why."},
 	"Safety":         {"there": "Nothing changed since it was taken."},
 	"Spoken":         {"lines": "Oldest first; likely secrets are masked."},
 	"SpokenLine":     {"who": "you, agent, tool or note.", "tool": "Which tool an agent calls, or which one answers."},
 	"SaveResult":     {"created": "Files were new.", "recorded": "A checkpoint was added; without one it is the latest.", "partial": "What was sealed first, when the budget ran out."},
 	"Step":           {"what": "added is brought back.", "now": "What is there; absent: nothing.", "then": "What it becomes; absent: nothing.", "unit": "The database it belongs to; its files are replaced as one."},
 	"SweepReport":    {"took": "Nanoseconds.", "peak": "Most extra bytes while it ran."},
+	"CellValue":      {"kind": "none, null, integer, real, text or blob; none: the column is not on this side.", "text": "Short; likely secrets are masked. Of a blob: how many bytes.", "more": "Characters that were cut off."},
+	"TableColumn":    {"key": "Rows are paired by it.", "what": "It was added or deleted; absent: it is on both sides."},
+	"TableRows":      {"what": "The table was added, deleted or edited; absent: it is equal.", "columns": "Of the table that was asked for.", "rows": "Of the table that was asked for: deleted, edited, then added ones, each by key.", "equal": "Rows that do not differ.", "unlisted": "More columns, which are compared only.", "computed": "Columns that the database makes of others; they are not compared.", "why": "Not all of it could be compared, and why; the counts are of what was."},
 	"Timeline":       {"total": "Of the whole timeline.", "checkpoints": "Newest first."},
 	"Workspace":      {"origin": "Of a fork: what it grew from.", "interrupted": "A restore that was cut off; told by locate and status."},
 	"WorkspaceState": {"gone": "Its directory is not there."},

@@ -73,6 +73,7 @@ type standingList struct {
 
 func (a *api) telling() {
 	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/story", "story", "What really changed between two moments, and what it means"), a.story)
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/rows", "rows", "What differs between the rows of a database at two moments"), a.rows)
 	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/search", "search", "Find moments by words"), func(ctx context.Context, in *searchInput) (hitList, error) {
 		hits, err := a.Search(ctx, retake.SearchQuery{Workspace: in.Workspace, Text: in.Text, Limit: in.Limit})
 		return hitList{filled(hits)}, err

@@ -12,6 +12,10 @@ func (f *fixed) Story(_ context.Context, q retake.DiffQuery) (retake.Story, erro
 	return give[retake.Story](f, q)
 }
 
+func (f *fixed) Rows(_ context.Context, q retake.RowsQuery) (retake.RowsDiff, error) {
+	return give[retake.RowsDiff](f, q)
+}
+
 func (f *fixed) Search(_ context.Context, q retake.SearchQuery) ([]retake.Hit, error) {
 	return give[[]retake.Hit](f, q)
 }
@@ -38,6 +42,7 @@ func (f *fixed) Standing(_ context.Context, ws retake.WorkspaceID) ([]retake.Sta
 
 var (
 	storyQuery     = retake.DiffQuery{Workspace: wsID, From: "11", To: "13", Paths: []string{"", odd}}
+	rowsQuery      = retake.RowsQuery{Workspace: wsID, From: "11", To: "13", Path: odd, Table: "a; b & c", What: retake.Deleted, Skip: 3, Limit: 7}
 	searchQuery    = retake.SearchQuery{Workspace: wsID, Text: "é “x” & y", Limit: 7}
 	blameQuery     = retake.BlameQuery{Workspace: wsID, Ref: "14", Path: odd}
 	chronicleQuery = retake.ChronicleQuery{Workspace: wsID, Kind: retake.FactPackage, Name: "@a/b", Limit: 3}
@@ -52,6 +57,7 @@ var (
 // storyCalls are those about what changed, and what was verified.
 var storyCalls = []asking{
 	{"story", []any{storyQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Story(ctx, storyQuery) }},
+	{"rows", []any{rowsQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Rows(ctx, rowsQuery) }},
 	{"search", []any{searchQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Search(ctx, searchQuery) }},
 	{"blame", []any{blameQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Blame(ctx, blameQuery) }},
 	{"chronicle", []any{chronicleQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Chronicle(ctx, chronicleQuery) }},

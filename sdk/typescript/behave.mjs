@@ -80,6 +80,7 @@ const calls = {
   deinit: (r) => r.deinit(),
   diff: (r, { from_ref, to_ref, ...o }) => r.diff(from_ref, to_ref, o),
   story: (r, { from_ref, to_ref, ...o }) => r.story(from_ref, to_ref, o),
+  rows: (r, { path, from_ref, to_ref, ...o }) => r.rows(path, { from: from_ref, to: to_ref, ...o }),
   search: (r, { text }) => r.search(text),
   blame: (r, { path, ...o }) => r.blame(path, o),
   chronicle: (r, { kind, ...o }) => r.chronicle(kind, o),

@@ -29,6 +29,7 @@ import type {
   RebuildReport,
   RestoreResult,
   Resumption,
+  RowsDiff,
   SaveResult,
   Schedule,
   ScrubReport,
@@ -126,6 +127,8 @@ export class Retake {
   diff(from?: string, to?: string, options?: { paths?: Paths }): Promise<Comparison>;
   /** What really changed between two moments, by meaning. */
   story(from?: string, to?: string, options?: { paths?: Paths }): Promise<Story>;
+  /** What differs between the rows of a SQLite database at two moments. With a table its rows are listed, else those that differ are counted. */
+  rows(path: Path, options?: { from?: string; to?: string; table?: string; what?: "deleted" | "edited" | "added"; skip?: number; limit?: number }): Promise<RowsDiff>;
   search(text: string, options?: { limit?: number }): Promise<Hit[]>;
   /** Which moment wrote each line of a file. */
   blame(path: Path, options?: { ref?: string }): Promise<Blame>;

@@ -189,6 +189,15 @@ export interface Call {
   tool: string;
 }
 
+export interface CellValue {
+  /** none, null, integer, real, text or blob; none: the column is not on this side. */
+  kind: string;
+  /** Characters that were cut off. */
+  more?: number;
+  /** Short; likely secrets are masked. Of a blob: how many bytes. */
+  text: string;
+}
+
 export interface Change {
   after?: Entry;
   before?: Entry;
@@ -1065,6 +1074,29 @@ export interface Return {
   written: number;
 }
 
+export interface RowChange {
+  /** Absent of a deleted row. */
+  after?: CellValue[] | null;
+  /** In the order of the columns; absent of an added row. */
+  before?: CellValue[] | null;
+  /** Of an edited row: the columns that differ, from 0 on. */
+  cells?: number[] | null;
+  what: string;
+}
+
+export interface RowsDiff {
+  /** Absent before the first. */
+  from?: Checkpoint;
+  /** Tables that are equal. */
+  same: number;
+  /** Those that differ or could not be compared, or the one that was asked for. */
+  tables: TableRows[];
+  /** Absent when it is now. */
+  to?: Checkpoint;
+  /** Nothing could be compared, and why. */
+  why?: string;
+}
+
 export interface Run {
   /** RFC 3339. */
   at: string;
@@ -1317,6 +1349,35 @@ export interface SweepReport {
   peak: number;
   /** Nanoseconds. */
   took: number;
+}
+
+export interface TableColumn {
+  /** Rows are paired by it. */
+  key?: boolean;
+  name: string;
+  /** It was added or deleted; absent: it is on both sides. */
+  what?: string;
+}
+
+export interface TableRows {
+  added: number;
+  /** Of the table that was asked for. */
+  columns: TableColumn[];
+  /** Columns that the database makes of others; they are not compared. */
+  computed?: string[];
+  deleted: number;
+  edited: number;
+  /** Rows that do not differ. */
+  equal: number;
+  name: string;
+  /** Of the table that was asked for: deleted, edited, then added ones, each by key. */
+  rows: RowChange[];
+  /** More columns, which are compared only. */
+  unlisted?: number;
+  /** The table was added, deleted or edited; absent: it is equal. */
+  what?: string;
+  /** Not all of it could be compared, and why; the counts are of what was. */
+  why?: string;
 }
 
 export interface Task {

@@ -123,6 +123,9 @@ var historyCalls = table{
 	"deinit":     func(ctx context.Context, a arguments) (any, error) { return a.client.Deinit(ctx, a.ws) },
 	"diff":       func(ctx context.Context, a arguments) (any, error) { return a.client.Diff(ctx, between(a)) },
 	"story":      func(ctx context.Context, a arguments) (any, error) { return a.client.Story(ctx, between(a)) },
+	"rows": func(ctx context.Context, a arguments) (any, error) {
+		return a.client.Rows(ctx, retake.RowsQuery{Workspace: a.ws, From: a.text("from_ref"), To: a.text("to_ref"), Path: a.text("path"), Table: a.text("table")})
+	},
 	"search": func(ctx context.Context, a arguments) (any, error) {
 		return a.client.Search(ctx, retake.SearchQuery{Workspace: a.ws, Text: a.text("text")})
 	},

@@ -19,6 +19,8 @@ import (
 // old; the suite closes it.
 type Harness struct {
 	Open func(t *testing.T, home string) retake.Service
+	// Reading opens it with a child that reads files for their meaning; nil: there is none.
+	Reading func(t *testing.T, home string) retake.Service
 	// Copy copies a directory with its extended attributes.
 	Copy func(t *testing.T, from, to string)
 }
@@ -54,6 +56,7 @@ func Run(t *testing.T, h Harness) {
 	maps.Copy(all, hardships)
 	maps.Copy(all, tellings)
 	maps.Copy(all, verifyings)
+	maps.Copy(all, rows)
 	for name, f := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

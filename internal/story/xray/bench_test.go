@@ -37,3 +37,17 @@ func BenchmarkReaders(b *testing.B) {
 		xray.Readers("node_modules/@babel/core/lib/index.js", e)
 	}
 }
+
+// BenchmarkRows compares two tables of 100,000 rows and ten columns of which every tenth differs.
+func BenchmarkRows(b *testing.B) {
+	side := func(rest string) []byte {
+		return data(b, "PRAGMA synchronous=OFF", "CREATE TABLE t (id INTEGER PRIMARY KEY, a, b, c, d, e, f, g, h, i)",
+			"INSERT INTO t "+ladder(100_000)+"SELECT x, 'text '||x, x*2, x*1.5, NULL, 'more '||x, x, x, x, x%10="+rest+" FROM c")
+	}
+	before, after := side("0"), side("1")
+	for b.Loop() {
+		if got := xray.CompareBytes(before, after, xray.RowsAsk{Table: "t", Limit: 100}).Tables[0]; got.Why != "" {
+			b.Fatal(got.Why)
+		}
+	}
+}

@@ -1,6 +1,9 @@
 package xray
 
-import "time"
+import (
+	"bytes"
+	"time"
+)
 
 // TestKey is the key of tests.
 var TestKey = []byte("the key of tests")
@@ -29,3 +32,21 @@ func Shown(v string) string { return shown(v) }
 
 // MaxMemory is what a child may hold.
 const MaxMemory = maxMemory
+
+// CompareBytes compares two databases in this process; nil: there is none.
+func CompareBytes(before, after []byte, a RowsAsk) RowsRead {
+	var dbs [2]*database
+	head := rowsHead{Table: a.Table, What: a.What, Skip: a.Skip, Limit: a.Limit}
+	for side, data := range [][]byte{before, after} {
+		if data == nil {
+			continue
+		}
+		db, err := openSQLite(bytes.Clone(data), nil)
+		if err != nil {
+			return RowsRead{Why: err.Error()}
+		}
+		defer db.close()
+		dbs[side] = db
+	}
+	return *compareDatabases(dbs, head, input{key: TestKey})
+}

@@ -10,7 +10,9 @@ import (
 
 // Both sides talk in frames: a length of four bytes, then that many bytes. The parent
 // begins with its key. For each file it sends the name of the reader, the bytes in chunks
-// and an empty frame, and the same for the log; the child answers one reading.
+// and an empty frame, and the same for the log; the child answers one reading. For a
+// comparison of rows it sends its name, the question, and the bytes and the log of each
+// side that is there.
 
 const (
 	maxChunk  = 256 * kilo
@@ -64,7 +66,19 @@ func readFrame(r io.Reader, limit int) (b []byte, whole bool, err error) {
 // answer is what the child says of one file.
 type answer struct {
 	Reading
-	Last bool `json:"last,omitempty"` // it ends itself
+	Rows *RowsRead `json:"rows,omitempty"` // instead of the reading
+	Last bool      `json:"last,omitempty"` // it ends itself
+}
+
+// send writes an answer, and ends the child if it was its last.
+func (a answer) send(w io.Writer) error {
+	if err := a.write(w); err != nil {
+		return err
+	}
+	if a.Last {
+		return errHungry
+	}
+	return nil
 }
 
 func (a answer) write(w io.Writer) error {

@@ -73,6 +73,19 @@ func (p *Pool) Close() error {
 	return nil
 }
 
+// enter waits until nobody else is inside.
+func (p *Pool) enter(ctx context.Context) error {
+	select {
+	case <-p.gate:
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the reader: %w", ctx.Err())
+	}
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	return nil
+}
+
 func (p *Pool) leave() { p.gate <- struct{}{} }
 
 // end ends the child; the caller is inside.
@@ -90,15 +103,10 @@ func (p *Pool) end() (err error) {
 // Read answers the asks in their order. What cannot be read says why; an error means that
 // no child could be started, or that the context ended.
 func (p *Pool) Read(ctx context.Context, asks []Ask) ([]Reading, error) {
-	select {
-	case <-p.gate:
-	case <-ctx.Done():
-		return nil, fmt.Errorf("wait for the reader: %w", ctx.Err())
+	if err := p.enter(ctx); err != nil {
+		return nil, err
 	}
 	defer p.leave()
-	if p.timer != nil {
-		p.timer.Stop()
-	}
 	defer p.rest()
 	all, stop := context.WithTimeout(ctx, p.all)
 	defer stop()
@@ -169,24 +177,40 @@ func (p *Pool) one(ctx context.Context, a Ask) (Reading, error) {
 	return p.try(ctx, r, a)
 }
 
-// try asks the child. One that served before may have ended for reasons of its own, so a
-// new one is asked before the file is blamed.
+// try asks the child.
 func (p *Pool) try(ctx context.Context, r reader, a Ask) (Reading, error) {
+	var reading Reading
+	w, err := p.served(ctx, func() (err error) {
+		reading, err = p.exchange(ctx, r, a)
+		return err
+	})
+	if w != "" || err != nil {
+		return Reading{Why: string(w)}, err
+	}
+	return reading, nil
+}
+
+// served has the child do one exchange, and says what went wrong with it. A child that
+// served before may have ended for reasons of its own, so a new one is asked before the
+// file is blamed. Whatever goes wrong, the child is not used again.
+func (p *Pool) served(ctx context.Context, exchange func() error) (why, error) {
 	for {
 		fresh, err := p.ready(ctx)
 		if err != nil {
-			return Reading{Why: string(brokeOff)}, err
+			return brokeOff, err
 		}
-		reading, err := p.ask(ctx, r, a)
-		if err == nil {
-			return reading, nil
+		if err = exchange(); err == nil {
+			return "", nil
+		}
+		if ended := p.end(); errors.Is(ended, proc.ErrMemory) && !errors.Is(err, tooSlow) {
+			return tooHungry, nil
 		}
 		var w why
 		if errors.As(err, &w) {
-			return Reading{Why: string(w)}, nil
+			return w, nil
 		}
 		if fresh || ctx.Err() != nil {
-			return Reading{Why: string(brokeOff)}, nil
+			return brokeOff, nil
 		}
 	}
 }
@@ -222,25 +246,13 @@ func (p *Pool) limited(ctx context.Context, f func() error) error {
 	return err
 }
 
-// ask has one file read. Whatever goes wrong, the child is not used again.
-func (p *Pool) ask(ctx context.Context, r reader, a Ask) (Reading, error) {
-	reading, err := p.exchange(ctx, r, a)
-	if err == nil {
-		return reading, nil
-	}
-	if ended := p.end(); errors.Is(ended, proc.ErrMemory) && !errors.Is(err, tooSlow) {
-		return Reading{}, tooHungry
-	}
-	return Reading{}, err
-}
-
 func (p *Pool) exchange(ctx context.Context, r reader, a Ask) (Reading, error) {
 	s := p.child
 	s.files++
 	if err := p.limited(ctx, func() error { return writeFrame(s.out, []byte(r.name)) }); err != nil {
 		return Reading{}, err
 	}
-	refused, err := p.send(ctx, r, a)
+	refused, err := p.send(ctx, r.limit, a.Open, a.Log)
 	if err != nil {
 		return Reading{}, err
 	}
@@ -262,17 +274,20 @@ func (p *Pool) exchange(ctx context.Context, r reader, a Ask) (Reading, error) {
 
 // send sends the bytes of a file, and those of its log. What cannot be opened or is longer
 // than it said is refused, and the child is told that no more comes.
-func (p *Pool) send(ctx context.Context, r reader, a Ask) (refused why, err error) {
-	if refused, err = p.stream(ctx, r.limit, a.Open); err != nil || refused != "" {
+func (p *Pool) send(ctx context.Context, limit int64, open, log opener) (refused why, err error) {
+	if refused, err = p.stream(ctx, limit, open); err != nil || refused != "" {
 		return refused, err
 	}
-	if a.Log != nil {
-		return p.stream(ctx, r.limit, a.Log)
+	if log != nil {
+		return p.stream(ctx, limit, log)
 	}
 	return "", p.limited(ctx, func() error { return writeFrame(p.child.out, nil) })
 }
 
-func (p *Pool) stream(ctx context.Context, limit int64, open func(context.Context) (io.ReadCloser, error)) (refused why, err error) {
+// opener opens the bytes of a file.
+type opener = func(context.Context) (io.ReadCloser, error)
+
+func (p *Pool) stream(ctx context.Context, limit int64, open opener) (refused why, err error) {
 	buf := p.child.buf
 	f, err := open(ctx)
 	if err != nil {

@@ -2,6 +2,7 @@ package xray
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -52,6 +53,17 @@ func Serve(in io.Reader, out io.Writer) error {
 }
 
 func serveOne(r io.Reader, out io.Writer, name string, key []byte) error {
+	if name == rowsName {
+		var head rowsHead
+		b, _, err := readFrame(r, maxChunk)
+		if err == nil {
+			err = json.Unmarshal(b, &head)
+		}
+		if err != nil {
+			return fmt.Errorf("read a question: %w", err)
+		}
+		return serveRows(r, out, head, key)
+	}
 	a := answer{}
 	data, err := collect(r)
 	var log []byte
@@ -64,15 +76,9 @@ func serveOne(r io.Reader, out io.Writer, name string, key []byte) error {
 	case err != nil:
 		return fmt.Errorf("read the bytes of a file: %w", err)
 	default:
-		a = watched(name, input{data: data, log: log, key: key})
+		a = watched(func() answer { return answer{Reading: read(name, input{data: data, log: log, key: key})} })
 	}
-	if err := a.write(out); err != nil {
-		return err
-	}
-	if a.Last {
-		return errHungry
-	}
-	return nil
+	return a.send(out)
 }
 
 // collect puts the chunks of a file together.
@@ -98,15 +104,15 @@ const watchEvery = 10 * time.Millisecond
 
 // watched reads, and gives up when memory grows too far: a reading cannot be stopped, so
 // the child has to end.
-func watched(name string, in input) answer {
-	done := make(chan Reading, 1)
-	go func() { done <- read(name, in) }()
+func watched(read func() answer) answer {
+	done := make(chan answer, 1)
+	go func() { done <- read() }()
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
 		select {
-		case r := <-done:
-			return answer{Reading: r}
+		case a := <-done:
+			return a
 		case <-tick.C:
 			if held() > maxMemory {
 				return answer{Reading: Reading{Why: string(tooHungry)}, Last: true}

@@ -19,6 +19,7 @@ import (
 const (
 	sqliteMagic  = "SQLite format 3\x00"
 	sqliteHeader = 100
+	scriptAt     = 59  // where the head tells how texts are encoded
 	sqlitePage   = 512 // the smallest
 	maxTables    = 1000
 	maxRows      = 2_000_000
@@ -39,6 +40,8 @@ type database struct {
 	stop context.CancelFunc
 	pool *sql.DB
 	conn *sql.Conn
+
+	script byte // how its texts are encoded, as its head says
 }
 
 // openSQLite copies the bytes. A database that is written ahead says so in its head, and
@@ -48,8 +51,11 @@ func openSQLite(data, log []byte) (*database, error) {
 		return nil, notSQLite
 	}
 	data = withLog(data, log)
+	if size := pageSize(data); size == 0 || len(data)%size != 0 {
+		return nil, damaged // the rest of the last page would be taken for zeros
+	}
 	data[18], data[19] = 1, 1
-	db := &database{}
+	db := &database{script: data[scriptAt]}
 	db.ctx, db.stop = context.WithTimeout(context.Background(), sqliteTime)
 	var err error
 	if db.pool, err = sql.Open("sqlite", "file::memory:?_defensive=1"); err == nil {
@@ -102,6 +108,12 @@ func authorize(action sqlite.AuthorizerActionCode, what, more, _, inside string)
 		return sqlite.AuthorizerOK
 	}
 	return sqlite.AuthorizerDeny
+}
+
+// begin gives a database that was opened before its time from now on.
+func (db *database) begin(ctx context.Context) {
+	db.stop()
+	db.ctx, db.stop = context.WithCancel(ctx)
 }
 
 func (db *database) close() {
@@ -224,25 +236,44 @@ func shadows(all []object) []string {
 	return names
 }
 
-// table adds the columns of a real table, and counts its rows.
-func (db *database) table(l *list, name string) error {
-	quoted := `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-	var columns []string
-	err := db.rows("PRAGMA main.table_xinfo("+quoted+")", func(scan func(...any) error) error {
-		var id, notNull, pk, hide any
-		var column, kind string
-		var value any
-		if err := scan(&id, &column, &kind, &notNull, &value, &pk, &hide); err != nil {
+// quoted is a name as it stands in a statement.
+func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// column is one of a table. Of a hidden one the database makes the values itself.
+type column struct {
+	name, kind string
+	key        int // its place in the primary key, from 1 on
+	hidden     bool
+}
+
+func (db *database) columns(table string) ([]column, error) {
+	var list []column
+	err := db.rows("PRAGMA main.table_xinfo("+quoted(table)+")", func(scan func(...any) error) error {
+		var id, notNull, value any
+		var c column
+		var hide int
+		if err := scan(&id, &c.name, &c.kind, &notNull, &value, &c.key, &hide); err != nil {
 			return err
 		}
-		columns = append(columns, strings.TrimSpace(column+" "+kind))
+		c.hidden = hide != 0
+		list = append(list, c)
 		return nil
 	})
+	return list, err
+}
+
+// table adds the columns of a real table, and counts its rows.
+func (db *database) table(l *list, name string) error {
+	list, err := db.columns(name)
 	if err != nil {
 		return err
 	}
+	var columns []string
+	for _, c := range list {
+		columns = append(columns, strings.TrimSpace(c.name+" "+c.kind))
+	}
 	var n int64
-	if err := db.conn.QueryRowContext(db.ctx, "SELECT count(*) FROM main."+quoted).Scan(&n); err != nil {
+	if err := db.conn.QueryRowContext(db.ctx, "SELECT count(*) FROM main."+quoted(name)).Scan(&n); err != nil {
 		return db.why(err)
 	}
 	count := fmt.Sprint(n)

@@ -49,6 +49,10 @@ export class Retake extends Office {
     return this._json(ask("GET", await this._at("story"), { query: { from, to, path: [paths].flat() } }));
   }
 
+  async rows(path, { from, to, table, what, skip, limit } = {}) {
+    return this._json(ask("GET", await this._at("rows"), { query: { path, from, to, table, what, skip, limit } }));
+  }
+
   async search(text, { limit } = {}) {
     return (await this._json(ask("GET", await this._at("search"), { query: { text, limit } }))).hits;
   }

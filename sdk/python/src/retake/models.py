@@ -133,6 +133,13 @@ class Call:
 
 
 @dataclass(kw_only=True)
+class CellValue:
+    kind: str  # none, null, integer, real, text or blob; none: the column is not on this side.
+    more: Optional[int] = None  # Characters that were cut off.
+    text: str  # Short; likely secrets are masked. Of a blob: how many bytes.
+
+
+@dataclass(kw_only=True)
 class Change:
     after: Optional[Entry] = None
     before: Optional[Entry] = None
@@ -690,6 +697,23 @@ class Return:
 
 
 @dataclass(kw_only=True)
+class RowChange:
+    after: list[CellValue] = field(default_factory=list)  # Absent of a deleted row.
+    before: list[CellValue] = field(default_factory=list)  # In the order of the columns; absent of an added row.
+    cells: list[int] = field(default_factory=list)  # Of an edited row: the columns that differ, from 0 on.
+    what: str
+
+
+@dataclass(kw_only=True)
+class RowsDiff:
+    from_: Optional[Checkpoint] = None  # Absent before the first.
+    same: int  # Tables that are equal.
+    tables: list[TableRows] = field(default_factory=list)  # Those that differ or could not be compared, or the one that was asked for.
+    to: Optional[Checkpoint] = None  # Absent when it is now.
+    why: Optional[str] = None  # Nothing could be compared, and why.
+
+
+@dataclass(kw_only=True)
 class Run:
     at: datetime
     err: Optional[str] = None
@@ -892,6 +916,28 @@ class SweepReport:
 
 
 @dataclass(kw_only=True)
+class TableColumn:
+    key: Optional[bool] = None  # Rows are paired by it.
+    name: str
+    what: Optional[str] = None  # It was added or deleted; absent: it is on both sides.
+
+
+@dataclass(kw_only=True)
+class TableRows:
+    added: int
+    columns: list[TableColumn] = field(default_factory=list)  # Of the table that was asked for.
+    computed: list[str] = field(default_factory=list)  # Columns that the database makes of others; they are not compared.
+    deleted: int
+    edited: int
+    equal: int  # Rows that do not differ.
+    name: str
+    rows: list[RowChange] = field(default_factory=list)  # Of the table that was asked for: deleted, edited, then added ones, each by key.
+    unlisted: Optional[int] = None  # More columns, which are compared only.
+    what: Optional[str] = None  # The table was added, deleted or edited; absent: it is equal.
+    why: Optional[str] = None  # Not all of it could be compared, and why; the counts are of what was.
+
+
+@dataclass(kw_only=True)
 class Task:
     id: str
     status: str
@@ -1089,6 +1135,7 @@ __all__ = [
     "Blame",
     "BlameLine",
     "Call",
+    "CellValue",
     "Change",
     "Checkpoint",
     "Comparison",
@@ -1144,6 +1191,8 @@ __all__ = [
     "Restored",
     "Resumption",
     "Return",
+    "RowChange",
+    "RowsDiff",
     "Run",
     "Safety",
     "SaveResult",
@@ -1164,6 +1213,8 @@ __all__ = [
     "StoryCounts",
     "Summary",
     "SweepReport",
+    "TableColumn",
+    "TableRows",
     "Task",
     "TaskCount",
     "ThinReport",

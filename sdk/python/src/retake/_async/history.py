@@ -87,6 +87,13 @@ class AsyncHistory(AsyncCore):
         """What really changed between two moments, by meaning."""
         return await self._call(models.Story, ask("GET", *await self._at("story"), query=_between(from_ref, to_ref, paths)))
 
+    async def rows(
+        self, path: Path, from_ref: str = "", to_ref: str = "", table: str = "", what: str = "", skip: Optional[int] = None, limit: Optional[int] = None
+    ) -> models.RowsDiff:
+        """What differs between the rows of a SQLite database at two moments. With a table its rows are listed, else those that differ are counted."""
+        query = {"path": path, "from": from_ref, "to": to_ref, "table": table, "what": what, "skip": skip, "limit": limit}
+        return await self._call(models.RowsDiff, ask("GET", *await self._at("rows"), query=query))
+
     async def search(self, text: str, limit: Optional[int] = None) -> list[models.Hit]:
         """Moments by words: intents, prompts, paths, facts."""
         return await self._list(models.Hit, "hits", ask("GET", *await self._at("search"), query={"text": text, "limit": limit}))

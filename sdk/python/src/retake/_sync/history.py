@@ -88,6 +88,13 @@ class History(Core):
         """What really changed between two moments, by meaning."""
         return self._call(models.Story, ask("GET", *self._at("story"), query=_between(from_ref, to_ref, paths)))
 
+    def rows(
+        self, path: Path, from_ref: str = "", to_ref: str = "", table: str = "", what: str = "", skip: Optional[int] = None, limit: Optional[int] = None
+    ) -> models.RowsDiff:
+        """What differs between the rows of a SQLite database at two moments. With a table its rows are listed, else those that differ are counted."""
+        query = {"path": path, "from": from_ref, "to": to_ref, "table": table, "what": what, "skip": skip, "limit": limit}
+        return self._call(models.RowsDiff, ask("GET", *self._at("rows"), query=query))
+
     def search(self, text: str, limit: Optional[int] = None) -> list[models.Hit]:
         """Moments by words: intents, prompts, paths, facts."""
         return self._list(models.Hit, "hits", ask("GET", *self._at("search"), query={"text": text, "limit": limit}))

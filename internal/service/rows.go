@@ -1,0 +1,164 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/story/xray"
+)
+
+// Rows compares the rows of a database at two moments, in the child that reads for stories.
+func (s *Service) Rows(ctx context.Context, q retake.RowsQuery) (retake.RowsDiff, error) {
+	if err := rightRows(q); err != nil {
+		return retake.RowsDiff{}, err
+	}
+	out, err := s.rowsEnds(ctx, q)
+	if err != nil {
+		return out, err
+	}
+	path := cleanPath(q.Path)
+	ask := xray.RowsAsk{Table: q.Table, What: q.What, Skip: q.Skip, Limit: q.Limit}
+	if ask.Before, err = s.tablesAt(ctx, out.From, path); err != nil {
+		return out, fault(fmt.Sprintf("%s cannot be read", path), unchanged, err)
+	}
+	if out.To == nil {
+		ask.After, err = s.tablesNow(ctx, out.From.Workspace, path)
+	} else {
+		ask.After, err = s.tablesAt(ctx, out.To, path)
+	}
+	if err != nil {
+		return out, fault(fmt.Sprintf("%s cannot be read", path), unchanged, err)
+	}
+	if ask.Before == nil && ask.After == nil {
+		return out, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no file %s at these moments", path), Safe: unchanged, Hint: "what is there: retake ls REF"}
+	}
+	return s.askRows(ctx, ask, out)
+}
+
+func (s *Service) askRows(ctx context.Context, ask xray.RowsAsk, out retake.RowsDiff) (retake.RowsDiff, error) {
+	if s.readers == nil {
+		out.Why = errNoChild.Error()
+		return out, nil
+	}
+	got, err := s.readers.Rows(ctx, ask)
+	if err != nil {
+		return out, fault("the rows cannot be compared", unchanged, err)
+	}
+	if got.Missing {
+		return out, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no table %q on either side", ask.Table), Safe: unchanged, Hint: "ask without a table for those that differ"}
+	}
+	if got.Tables != nil {
+		out.Tables = got.Tables
+	}
+	out.Same, out.Why = got.Same, got.Why
+	return out, nil
+}
+
+// rightRows refuses what nobody can mean.
+func rightRows(q retake.RowsQuery) error {
+	wrong := func(what, hint string) error {
+		return &retake.Error{Kind: retake.Invalid, What: what, Safe: unchanged, Hint: hint}
+	}
+	switch q.What {
+	case "", retake.Added, retake.Deleted, retake.Edited:
+	default:
+		return wrong(fmt.Sprintf("no row can be %q", q.What), "rows are deleted, edited or added")
+	}
+	switch {
+	case q.Path == "":
+		return wrong("no database is named", "give its path below the root")
+	case q.Skip < 0 || q.Limit < 0:
+		return wrong("a number of rows is below zero", "leave it out")
+	case q.Skip > 0 && (q.What == "" || q.Table == ""):
+		return wrong("it is not said which rows to skip", "name a table, and deleted, edited or added")
+	}
+	return nil
+}
+
+// rowsEnds finds the two moments, as a comparison does.
+func (s *Service) rowsEnds(ctx context.Context, q retake.RowsQuery) (out retake.RowsDiff, err error) {
+	out.Tables = []retake.TableRows{}
+	if q.To == "" || q.To == now {
+		from, err := s.Find(ctx, q.Workspace, cmp.Or(q.From, "latest"))
+		out.From = &from
+		return out, err
+	}
+	to, err := s.Find(ctx, q.Workspace, q.To)
+	if err != nil {
+		return out, err
+	}
+	out.To = &to
+	out.From, err = s.from(ctx, retake.DiffQuery{Workspace: q.Workspace, From: q.From}, to)
+	return out, err
+}
+
+// tablesAt are the bytes of a database at a moment, with its log; nil: there is no such file.
+func (s *Service) tablesAt(ctx context.Context, cp *retake.Checkpoint, path string) (*xray.Source, error) {
+	if cp == nil {
+		return nil, nil
+	}
+	e, err := s.entryAt(ctx, *cp, path)
+	if err != nil || e == nil || e.Kind != retake.KindFile {
+		return nil, err
+	}
+	src := &xray.Source{Size: e.Size, Open: s.stored(e.Object)}
+	name, _ := xray.LogOf("sqlite", path)
+	if log, err := s.entryAt(ctx, *cp, name); err != nil {
+		return nil, err
+	} else if log != nil && log.Kind == retake.KindFile {
+		src.Log = s.stored(log.Object)
+	}
+	return src, nil
+}
+
+func (s *Service) stored(id retake.ObjectID) func(context.Context) (io.ReadCloser, error) {
+	return func(ctx context.Context) (io.ReadCloser, error) { return s.Bytes(ctx, id) }
+}
+
+// tablesNow are the bytes of the live database, read as a story of now reads them: whoever
+// writes it meanwhile may leave it half written for us, and that is said.
+func (s *Service) tablesNow(ctx context.Context, ws retake.WorkspaceID, path string) (*xray.Source, error) {
+	_, root, err := s.openRoot(ctx, ws)
+	if err != nil {
+		return nil, err // without a root nothing is known of what lies below
+	}
+	_ = root.Close() // only looked
+	size, there, err := s.liveSize(ctx, ws, path)
+	if err != nil || !there {
+		return nil, err
+	}
+	live := func(path string) func(context.Context) (io.ReadCloser, error) {
+		return func(ctx context.Context) (io.ReadCloser, error) {
+			r, _, err := s.openLive(ctx, ws, path)
+			return r, err
+		}
+	}
+	src := &xray.Source{Size: size, Open: live(path)}
+	name, _ := xray.LogOf("sqlite", path)
+	if _, there, err = s.liveSize(ctx, ws, name); err != nil {
+		return nil, err
+	} else if there {
+		src.Log = live(name)
+	}
+	return src, nil
+}
+
+// liveSize is the size of a live file, if it is one.
+func (s *Service) liveSize(ctx context.Context, ws retake.WorkspaceID, path string) (size int64, there bool, err error) {
+	dir, last, err := s.liveDir(ctx, ws, path)
+	if err == nil {
+		defer dir.Close() //nolint:errcheck // only looked
+		i, stat := dir.Lstat(last)
+		if err = fault(fmt.Sprintf("%s cannot be read", path), unchanged, stat); err == nil {
+			return i.Size, i.Type == fsx.Regular, nil
+		}
+	}
+	if retake.IsKind(err, retake.NotFound) {
+		return 0, false, nil
+	}
+	return 0, false, err
+}

@@ -1,0 +1,167 @@
+package xray
+
+import (
+	"database/sql"
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
+
+// cursor goes through the rows of one side, in the order of their keys. It holds one row
+// and the one before.
+type cursor struct {
+	db     *database
+	p      *pairing
+	side   int
+	keys   []int // their places in a row
+	rows   *sql.Rows
+	row    []any // nil: there are no more
+	last   []any
+	scan   []any
+	passed int64
+}
+
+func (c *comparing) cursor(p *pairing, side int) (*cursor, error) {
+	cur := &cursor{p: p, side: side}
+	if p.tables[side] == "" {
+		return cur, nil
+	}
+	for _, key := range p.keys[side] {
+		for i, s := range p.selected[side] {
+			if s == key {
+				cur.keys = append(cur.keys, i)
+			}
+		}
+	}
+	cur.db = c.sides[side].db
+	// A plus takes away what was declared of a column, so that its values come as they
+	// are kept.
+	query := "SELECT +" + strings.Join(p.selected[side], ", +") + " FROM main." + quoted(p.tables[side]) + " AS t ORDER BY " +
+		strings.Join(p.keys[side], " COLLATE BINARY, ") + " COLLATE BINARY"
+	rows, err := cur.db.conn.QueryContext(cur.db.ctx, query)
+	if err != nil {
+		if strings.Contains(err.Error(), "no such column: t.") {
+			return nil, noKey // of a table without numbers
+		}
+		return nil, cur.db.why(err)
+	}
+	n := len(p.selected[side])
+	cur.rows, cur.row, cur.last, cur.scan = rows, make([]any, n), make([]any, n), make([]any, n)
+	return cur, cur.next()
+}
+
+func (c *cursor) close() {
+	if c != nil && c.rows != nil {
+		_ = c.rows.Close()
+	}
+}
+
+// next reads one row. The order is checked, because a damaged database may tell another.
+func (c *cursor) next() error {
+	if c.row == nil {
+		return nil
+	}
+	if !c.rows.Next() {
+		c.row = nil
+		if err := c.rows.Err(); err != nil {
+			return c.db.why(err)
+		}
+		return nil
+	}
+	if c.passed == maxCompared {
+		return manyRows
+	}
+	c.row, c.last = c.last, c.row
+	for i := range c.row {
+		c.scan[i] = &c.row[i]
+	}
+	if err := c.rows.Scan(c.scan...); err != nil {
+		return c.db.why(err)
+	}
+	if c.passed++; c.passed == 1 {
+		return nil
+	}
+	for _, k := range c.keys {
+		switch n, err := c.p.order(c.last[k], c.row[k]); {
+		case err != nil:
+			return err
+		case n > 0:
+			return noOrder
+		case n < 0:
+			return nil
+		}
+	}
+	return nil
+}
+
+// merge walks both sides at once, each row once, and holds only those that it lists.
+func (c *comparing) merge(p *pairing, t *retake.TableRows) error {
+	l := newListing(c, p)
+	if c.head.Table != "" {
+		l.columns(t)
+	}
+	before, err := c.cursor(p, 0)
+	defer before.close()
+	if err != nil {
+		return err
+	}
+	after, err := c.cursor(p, 1)
+	defer after.close()
+	if err != nil {
+		return err
+	}
+	err = l.walk(before, after, t)
+	if c.head.Table != "" {
+		t.Rows = l.rows()
+	}
+	return err
+}
+
+func (l *listing) walk(before, after *cursor, t *retake.TableRows) error {
+	for before.row != nil || after.row != nil {
+		n, err := compareKeys(before, after)
+		if err != nil {
+			return err
+		}
+		switch {
+		case n < 0:
+			t.Deleted++
+			l.add(retake.Deleted, before.row, nil, nil)
+			err = before.next()
+		case n > 0:
+			t.Added++
+			l.add(retake.Added, nil, after.row, nil)
+			err = after.next()
+		default:
+			if cells := l.differing(before.row, after.row); cells == nil {
+				t.Equal++
+			} else {
+				t.Edited++
+				l.add(retake.Edited, before.row, after.row, cells)
+			}
+			if err = before.next(); err == nil {
+				err = after.next()
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compareKeys tells which row comes first; a side that has ended comes last.
+func compareKeys(a, b *cursor) (int, error) {
+	switch {
+	case a.row == nil:
+		return 1, nil
+	case b.row == nil:
+		return -1, nil
+	}
+	for i := range a.keys {
+		if n, err := a.p.order(a.row[a.keys[i]], b.row[b.keys[i]]); n != 0 || err != nil {
+			return n, err
+		}
+	}
+	return 0, nil
+}
