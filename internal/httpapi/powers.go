@@ -20,7 +20,7 @@ var needs = map[string]retake.Power{
 
 	"estimate": retake.PowerSee, "locate": retake.PowerSee, "list-workspaces": retake.PowerSee, "status": retake.PowerSee, "log": retake.PowerSee,
 	"find": retake.PowerSee, "diff": retake.PowerSee, "list": retake.PowerSee, "file": retake.PowerSee, "object": retake.PowerSee, "story": retake.PowerSee,
-	"rows": retake.PowerSee,
+	"rows":   retake.PowerSee,
 	"search": retake.PowerSee, "blame": retake.PowerSee, "chronicle": retake.PowerSee, "verifications": retake.PowerSee, "standing": retake.PowerSee,
 	"effects": retake.PowerSee, "tasks": retake.PowerSee, "state": retake.PowerSee, "conversation": retake.PowerSee, "spoken": retake.PowerSee, "space": retake.PowerSee,
 	"space-plan": retake.PowerSee, "list-forks": retake.PowerSee, "namespace": retake.PowerSee, "usage": retake.PowerSee, "events": retake.PowerSee,

@@ -67,6 +67,14 @@ export const changesOf = (ws: string, from: string, to: string) =>
     ...(to ? forever : {}),
   });
 
+/** Which rows of a database differ: all tables counted, or those of one listed. */
+export const rowsOf = (ws: string, q: { from: string; to: string; path: string; table?: string; what?: string; skip?: number }) =>
+  queryOptions({
+    queryKey: q.to ? ["moment", ws, "rows", q] : ["ws", ws, "rows", q],
+    queryFn: ({ signal }) => ask<T.RowsDiff>("GET", at(ws, "rows"), { query: q, signal }),
+    ...(q.to ? forever : {}),
+  });
+
 export const momentOf = (ws: string, ref: string) =>
   queryOptions({
     queryKey: ["moment", ws, "find", ref],

@@ -12,7 +12,8 @@ import { Below } from "./Below.tsx";
 import { firstBytes, more, mostBytes, notesOf, partOf, shapeOf, sidesOf, type Sides } from "./content.ts";
 import type { FileDiffProps } from "./index.tsx";
 import { Lines } from "./Lines.tsx";
-import { Pictures, Special, Tables } from "./Other.tsx";
+import { Pictures, Special } from "./Other.tsx";
+import { Tables } from "./Tables.tsx";
 import { decoded, wholeLines } from "./text.ts";
 import "./diff.css";
 
@@ -89,7 +90,7 @@ function Content(p: ContentProps) {
     case "picture":
       return <Pictures head={head} ws={p.ws} sides={p.sides} />;
     case "database":
-      return <Tables head={head} sides={p.sides} facts={p.facts ?? []} path={p.path} />;
+      return <Tables {...p} head={head} facts={p.facts ?? []} key={p.path} />;
     default:
       return <TextContent {...p} head={head} key={p.path} />;
   }

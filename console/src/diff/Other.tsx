@@ -1,15 +1,13 @@
-// What has no lines: pictures, databases, and other bytes.
+// What has no lines: pictures, and other bytes.
 import { useState, type ReactNode } from "react";
-import type { Fact } from "../api/types.ts";
 import { shown } from "../words/escape.ts";
 import { bytes } from "../words/number.ts";
 import { pictureAt, type Side, type Sides } from "./content.ts";
-import { tablesOf } from "./tables.ts";
 
 const sizeOf = (s?: Side) => (s?.entry ? bytes(s.entry.size) : "");
 
 /** 24 kB before, 31 kB now. */
-function sizes(s: Sides): string {
+export function sizes(s: Sides): string {
   if (!s.change) return sizeOf(s.after) || "unchanged";
   if (!s.before) return `new, ${sizeOf(s.after)}`;
   if (!s.after) return `deleted, ${sizeOf(s.before)}`;
@@ -60,53 +58,5 @@ function Picture({ ws, side, when, kind }: { ws: string; side: Side; when: strin
         <b>{when}</b> {[sizeOf(side), size].filter((x) => x !== "").join(" · ")}
       </figcaption>
     </figure>
-  );
-}
-
-export function Tables({ head, sides, facts, path }: { head: ReactNode; sides: Sides; facts: readonly Fact[]; path: string }) {
-  const tables = tablesOf(facts, path);
-  return (
-    <div className="diff-scroll" tabIndex={0} role="region" aria-label="The database before and after">
-      {head}
-      <p className="diff-note">A database, {sizes(sides)}. Its files are kept and restored as one.</p>
-      {tables.length === 0 ? (
-        <p className="diff-other dim">{sides.change ? "No table, index or count of rows changed that could be read; the bytes did." : "Nothing in it changed."}</p>
-      ) : (
-        <table className="diff-tables">
-          <thead>
-            <tr>
-              <th scope="col">what</th>
-              <th scope="col">before</th>
-              <th scope="col">after</th>
-            </tr>
-          </thead>
-          <tbody>
-            {tables.map((t) => (
-              <tr key={t.kind + t.name} className={t.what}>
-                <th scope="row">
-                  <span className="dimmer">{t.kind}</span> <span className="mono">{shown(t.name)}</span>
-                </th>
-                <td className="del">
-                  <Cell text={t.before} rows={t.rowsBefore} />
-                </td>
-                <td className="add">
-                  <Cell text={t.after} rows={t.rowsAfter} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-    </div>
-  );
-}
-
-function Cell({ text, rows }: { text?: string; rows?: string }) {
-  if (text === undefined && rows === undefined) return <span className="dimmer">–</span>;
-  return (
-    <>
-      {text === undefined ? null : text === "" ? <span className="dim">there</span> : <span className="mono">{shown(text)}</span>}
-      {rows ? <span className="num diff-count">{rows}</span> : null}
-    </>
   );
 }

@@ -14,7 +14,7 @@ let home, b, dir, ws, screens;
 before(async () => {
   home = new Home();
   b = await browser();
-  home.retake(["demo", join(home.dir, "demo")]);
+  const { lost } = home.json(["demo", join(home.dir, "demo")]);
   dir = join(home.dir, "demo", "shopfront");
   ws = home.json(["status"], { cwd: dir }).workspace.id;
   const log = home.json(["log"], { cwd: dir }).checkpoints;
@@ -25,6 +25,7 @@ before(async () => {
     "timeline by task": `/w/${ws}?group=task`,
     moment: `/w/${ws}/m/${busy.number}`,
     "moment by path": `/w/${ws}/m/${busy.number}?by=path&view=split`,
+    "rows of a database": `/w/${ws}/m/${lost}?path=data%2Fshop.db`,
     compare: `/w/${ws}/compare?from=1`,
     history: `/w/${ws}/history?path=README.md`,
     plan: `/w/${ws}/plan?course=restore&ref=good`,

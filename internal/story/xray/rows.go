@@ -24,7 +24,7 @@ const (
 
 const (
 	noTable    why = "there is no such table"
-	isVirtual  why = "a virtual table: what is behind it is not asked"
+	isVirtual  why = "it is virtual, and what is behind it is not asked"
 	noKey      why = "its rows have no key that both sides know"
 	noOrder    why = "its rows do not stand in the order of their keys"
 	twoScripts why = "its texts are encoded in two ways, and cannot be put in one order"

@@ -156,7 +156,7 @@ func TestAllTablesAreCounted(t *testing.T) {
 	for _, table := range got.Tables {
 		lines = append(lines, toldRows(table)...)
 	}
-	want := []string{"a edited -1 ~0 +0 =1", "", "f  -0 ~0 +0 =0", "why: a virtual table: what is behind it is not asked", "", "gone deleted -0 ~0 +0 =0", ""}
+	want := []string{"a edited -1 ~0 +0 =1", "", "f  -0 ~0 +0 =0", "why: it is virtual, and what is behind it is not asked", "", "gone deleted -0 ~0 +0 =0", ""}
 	if d := cmp.Diff(want, lines); d != "" || got.Same != 1 || got.Why != "" {
 		t.Errorf("%s, %d are equal, %s", d, got.Same, got.Why)
 	}
