@@ -13,12 +13,15 @@ type diffCmd struct {
 	*face
 	stat, nameOnly, lines, env bool
 	paths                      []string
+	q                          retake.DiffQuery
+	logged                     []string           // databases that differ in their log alone
 	ends                       [2][]retake.Answer // about the two moments
 }
 
 type diffAnswer struct {
 	V int `json:"v"`
 	retake.Comparison
+	Rows []rowsAnswer `json:"rows,omitempty"` // of databases that were asked for by path
 }
 
 type factsAnswer struct {
@@ -61,6 +64,7 @@ func (c *diffCmd) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	c.q = q
 	if c.env {
 		return c.meaning(ctx, s, q)
 	}
@@ -72,7 +76,7 @@ func (c *diffCmd) run(cmd *cobra.Command, args []string) error {
 		d.Changes = []retake.Change{}
 	}
 	if c.json {
-		return c.writeJSON(diffAnswer{1, d})
+		return c.writeJSON(diffAnswer{1, d, rowsJSON(ctx, s, q, d.Changes)})
 	}
 	var st *retake.Story
 	if c.stat {

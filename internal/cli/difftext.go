@@ -35,6 +35,10 @@ func (c *diffCmd) write(ctx context.Context, r picture.Content, d retake.Compari
 	if len(d.Gaps) > 0 {
 		fmt.Fprint(w, picture.RenderNowGaps(l, d.Gaps))
 	}
+	if len(c.logged) > 0 && len(d.Changes) == 0 {
+		fmt.Fprintf(w, "\n%s\n", l.Dim("What differs is in the log beside it: "+screen.Escape(c.logged[0])+"-wal"))
+		return answered(w.Flush())
+	}
 	fmt.Fprintf(w, "\n%s%s\n", picture.RenderTotals(l, gs), picture.ToRead(l, st))
 	return answered(w.Flush())
 }
@@ -51,6 +55,7 @@ func (c *diffCmd) drawStat(ctx context.Context, w *bufio.Writer, r picture.Conte
 // Paths that were asked for show their lines in any case.
 func (c *diffCmd) drawLines(ctx context.Context, w *bufio.Writer, r picture.Content, gs []picture.Group) error {
 	l := c.out()
+	asked := c.askedRows(ctx, w, r.Service, gs)
 	for _, g := range gs {
 		if g.What != retake.Edited && (len(c.paths) == 0 || g.What != retake.Added && g.What != retake.Deleted) {
 			fmt.Fprint(w, picture.RenderStat(l, []picture.Group{g}, nil))
@@ -58,6 +63,10 @@ func (c *diffCmd) drawLines(ctx context.Context, w *bufio.Writer, r picture.Cont
 		}
 		for _, ch := range g.Changes {
 			if picture.IsDir(&ch) {
+				continue
+			}
+			if text := asked[ch.Path]; text != "" {
+				fmt.Fprint(w, text)
 				continue
 			}
 			s, err := r.Read(ctx, ch)

@@ -128,6 +128,11 @@ func FuzzSQLite(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data, log []byte) {
 		try(t, "sqlite@1", data, log)
 		try(t, "rpm@1", data, nil)
+		for _, got := range []xray.RowsRead{xray.CompareBytes(data, rpm, xray.RowsAsk{Table: "t", Limit: 9}), xray.CompareBytes(rpm, data, xray.RowsAsk{})} {
+			if got.Why == "the reader broke off" {
+				t.Error(got.Why)
+			}
+		}
 	})
 }
 
@@ -135,5 +140,6 @@ func FuzzSQLite(f *testing.F) {
 func FuzzServe(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x01k\x00\x00\x00\x05env@1\x00\x00\x00\x03A=1\x00\x00\x00\x00\x00\x00\x00\x00"))
 	f.Add([]byte("\x00\x00\x00\x00\x00\x00\x00\x01x\xff\xff\xff\xff"))
+	f.Add([]byte("\x00\x00\x00\x00\x00\x00\x00\x06rows@1\x00\x00\x00\x16{\"There\":[true,false]}\x00\x00\x00\x03abc\x00\x00\x00\x00\x00\x00\x00\x00"))
 	f.Fuzz(func(_ *testing.T, data []byte) { _ = xray.Serve(bytes.NewReader(data), io.Discard) })
 }

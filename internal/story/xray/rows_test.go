@@ -326,6 +326,20 @@ func TestHostileRows(t *testing.T) {
 	}
 }
 
+// TestRowsOutOfOrder holds that a table whose pages lie about the order is not believed.
+func TestRowsOutOfOrder(t *testing.T) {
+	t.Parallel()
+	good := data(t, "PRAGMA page_size=512", "CREATE TABLE t (id INTEGER PRIMARY KEY, v)", "INSERT INTO t VALUES (1,'a'),(2,'b'),(3,'c')")
+	bad := bytes.Clone(good)
+	cells := bad[512+8:] // the places of the rows of the second page
+	cells[0], cells[1], cells[2], cells[3] = cells[2], cells[3], cells[0], cells[1]
+	for name, got := range map[string][]string{"after": rowsOf(t, "t", good, bad), "before": rowsOf(t, "t", bad, good)} {
+		if len(got) < 2 || got[1] != "why: its rows do not stand in the order of their keys" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 // TestDamagedRows damages one side in many ways: each ends soon, with or without a reason.
 func TestDamagedRows(t *testing.T) {
 	t.Parallel()
