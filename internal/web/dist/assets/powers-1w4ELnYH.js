@@ -1,1 +1,0 @@
-import{L as e,p as t}from"./states-BTSlPgVT.js";function n(e){return{may:t=>!e?.powers||e.powers.includes(t),server:!!e?.namespace}}function r(){return n(e(t).data)}export{r as n,n as t};
