@@ -60,7 +60,7 @@ func askRows(ctx context.Context, s retake.Service, q retake.DiffQuery, name str
 	}
 	for _, lost := range []bool{true, false} {
 		for _, t := range d.Tables {
-			if t.Deleted > 0 != lost || t.Deleted+t.Edited+t.Added == 0 || len(full) == tables {
+			if t.Deleted > 0 != lost || t.What == "" || len(full) == tables {
 				continue
 			}
 			ask.Table = t.Name

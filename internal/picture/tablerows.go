@@ -79,6 +79,9 @@ func (l Look) tableRows(t retake.TableRows) string {
 			parts = append(parts, l.groupWord(k, l.rowSign(k)+screen.Count(n)))
 		}
 	}
+	if len(t.Rows) == 0 {
+		parts = append(parts, l.columnChanges(t.Columns)...)
+	}
 	head := "table " + l.Bold(screen.Escape(t.Name))
 	if t.What == retake.Added || t.What == retake.Deleted {
 		head = l.groupWord(t.What, groupWords[t.What]) + " " + head
@@ -96,6 +99,17 @@ func (l Look) tableRows(t retake.TableRows) string {
 		fmt.Fprintf(&b, "  %s\n", l.Dim(screen.Escape("not compared, because they are computed: "+strings.Join(t.Computed, ", "))))
 	}
 	return b.String()
+}
+
+// columnChanges names the columns that came and went, where no row is drawn below them.
+func (l Look) columnChanges(columns []retake.TableColumn) []string {
+	var out []string
+	for _, c := range columns {
+		if c.What == retake.Added || c.What == retake.Deleted {
+			out = append(out, l.groupWord(c.What, l.rowSign(c.What)+"column "+screen.Escape(c.Name)))
+		}
+	}
+	return out
 }
 
 // restOfRows counts what is not drawn, and tells how it is seen.

@@ -37,6 +37,7 @@ func TestRowsOfADatabase(t *testing.T) {
 	d := retake.RowsDiff{Same: 2, Tables: []retake.TableRows{
 		{Name: "big", What: retake.Edited, Edited: 3, Why: "more than 200,000 rows: only the first of them were compared"},
 		{Name: "new", What: retake.Added, Added: 1},
+		{Name: "notes", What: retake.Edited, Equal: 4, Columns: []retake.TableColumn{{Name: "id", Key: true}, {Name: "seen\x07", What: retake.Added}, {Name: "old", What: retake.Deleted}}},
 		{Name: "orders", What: retake.Edited, Deleted: 1204, Edited: 1, Added: 1},
 	}}
 	want := []string{
@@ -50,6 +51,7 @@ func TestRowsOfADatabase(t *testing.T) {
 		`  and 1,203 more deleted rows; --json has the first 1,000`,
 		`added table new  +1`,
 		`  and 1 added row; --json has them`,
+		`table notes  +column seen\a −column old`,
 		`table big  ~3`,
 		`  not all is compared: more than 200,000 rows: only the first of them were compared`,
 		`  and 3 edited rows; --json has them`,
