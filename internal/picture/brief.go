@@ -56,6 +56,7 @@ func (l Look) momentBrief(v View, c retake.Checkpoint) []string {
 	}
 	var r row
 	r.tell(l, c, f.Gist)
+	r.tellIdle(l, c, v.before())
 	return append(out, l.pointFlow(r.points, 4)...)
 }
 

@@ -35,7 +35,7 @@ func RenderCard(l Look, c Card) string {
 		head = l.Ends(head, marks, screen.Width(lead)+screen.Width(text), l.ShownWidth(marks))
 	}
 	rest := fmt.Sprintf("retake diff %d --stat", cp.Number)
-	body := func(l Look) string { return cardFields(l, c) + renderStory(l, c.Story, rest) }
+	body := func(l Look) string { return cardFields(l, c) + renderStory(l, c.Story, rest) + l.workLine(c.Work) }
 	if l.Width < besideFrom {
 		return head + "\n\n" + body(l)
 	}

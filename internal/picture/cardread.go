@@ -22,6 +22,7 @@ type Card struct {
 	Finding retake.Finding
 	Others  []retake.Verification // of other moments, for what was before and after
 	State   *retake.State
+	Work    []int64 // moments that hold what a turn did which ended with nothing more
 }
 
 // Read asks for all that a card tells. Only what really changed must be there; the rest is
@@ -64,6 +65,9 @@ func (c *Card) readMore(ctx context.Context, s retake.Service, ws retake.Workspa
 	}
 	if text && len(c.Verifications) > 0 {
 		c.Others, _ = s.Verifications(ctx, retake.VerificationQuery{Workspace: ws.ID, Limit: othersRead}) // best effort
+	}
+	if idle(c.Checkpoint) {
+		c.Work, _ = workOf(c.Checkpoint, asker(ctx, s, ws)) // best effort
 	}
 	if text && c.Checkpoint.Turn != nil {
 		if held, err := s.State(ctx, ws.ID, string(c.Checkpoint.ID)); err == nil {

@@ -58,6 +58,7 @@ func (l Look) Arrange(v View, folded bool) *Rows {
 	if len(v.Checkpoints) == 0 {
 		return out
 	}
+	at := v.before()
 	us, spots := v.rungs(folded)
 	behind := map[retake.CheckpointID]bool{}
 	if !v.Tree {
@@ -72,6 +73,9 @@ func (l Look) Arrange(v View, folded bool) *Rows {
 	for i, u := range us {
 		r := l.rowOf(u, v)
 		r.spot = spots[i]
+		if len(u.moments) == 1 {
+			r.tellIdle(l, u.moments[0], at)
+		}
 		if u.moments != nil && behind[u.moments[0].ID] {
 			r.left, r.loose = true, true
 		}

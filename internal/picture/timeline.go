@@ -21,12 +21,13 @@ const (
 // View is a part of a timeline with all that its picture needs.
 type View struct {
 	retake.Timeline
-	Newest int64 // the number of the checkpoint on which the files stand
-	Goals  Goals
-	Forks  []ForkLine
-	Tree   bool           // no moment in between is left out
-	Now    *retake.Counts // what changed since the newest; nil: not known
-	Level  string         // of protection; empty: not known
+	Newest  int64 // the number of the checkpoint on which the files stand
+	Goals   Goals
+	Forks   []ForkLine
+	Earlier []retake.Checkpoint // not shown: they hold the work of turns that are
+	Tree    bool                // no moment in between is left out
+	Now     *retake.Counts      // what changed since the newest; nil: not known
+	Level   string              // of protection; empty: not known
 }
 
 // verified reports whether anybody ever asked whether a moment works.
@@ -60,6 +61,7 @@ func RenderTimeline(l Look, v View) string {
 
 // rows are the rungs with their places in the graph, and how many lanes it has.
 func (l Look) rows(v View) (rows []row, lanes int) {
+	at := v.before()
 	us, spots := v.rungs(false)
 	behind := map[retake.CheckpointID]bool{}
 	if !v.Tree {
@@ -71,6 +73,9 @@ func (l Look) rows(v View) (rows []row, lanes int) {
 	for i, u := range us {
 		r := l.rowOf(u, v)
 		r.spot = spots[i]
+		if len(u.moments) == 1 {
+			r.tellIdle(l, u.moments[0], at)
+		}
 		if u.moments != nil && behind[u.moments[0].ID] {
 			r.left, r.loose = true, true
 		}

@@ -101,9 +101,6 @@ func (r *row) tell(l Look, c retake.Checkpoint, g *retake.Gist) {
 	if total > 0 {
 		r.files = screen.Count(total)
 	}
-	if total == 0 && len(r.points) == 0 && c.Turn != nil && c.Trigger == retake.TriggerTurn {
-		r.points = []retake.Point{{Text: "talk only"}}
-	}
 }
 
 // weighty reports whether points say more than a lead can: something went, or what is

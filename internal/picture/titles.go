@@ -83,6 +83,7 @@ func forkOf(ctx context.Context, s retake.Service, forks []retake.WorkspaceState
 func (v *View) Complete(ctx context.Context, s retake.Service, ws retake.Workspace, forks func() []retake.WorkspaceState) {
 	v.Goals = Goals{}
 	adopted := v.Goals.find(ctx, s, ws, v.Checkpoints, forks)
+	v.findEarlier(ctx, s, ws)
 	if !v.Tree {
 		return
 	}

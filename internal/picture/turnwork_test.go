@@ -1,0 +1,106 @@
+package picture_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
+	"github.com/retake-dev/retake/internal/picture/picturetest"
+)
+
+// turned is a turn with two moments on its way and nothing more at its end, after one that
+// only talked.
+func turned() picture.View {
+	v := picture.View{Tree: true, Newest: 5}
+	v.Findings = map[retake.CheckpointID]retake.Finding{}
+	s := &picturetest.Stage{V: &v}
+	part := func(trigger retake.Trigger, intent string, files int64) func(*retake.Checkpoint) {
+		return func(c *retake.Checkpoint) {
+			c.Trigger, c.Intent, c.Changed.Edited = trigger, intent, files
+			c.Turn = &retake.Turn{Agent: "codex", Session: "0f3a", ID: "t9", Prompt: "do all"}
+		}
+	}
+	s.Moment(5, picturetest.At(9, 5), 4, part(retake.TriggerTurn, "do all", 0))
+	s.Moment(4, picturetest.At(9, 4), 3, part(retake.TriggerTask, "task 2 of 2 completed: the style", 1))
+	s.Moment(3, picturetest.At(9, 3), 2, part(retake.TriggerTask, "task 1 of 2 completed: the page", 2))
+	s.Moment(2, picturetest.At(9, 2), 1, picturetest.Claude("“", "what is here?"))
+	s.Moment(1, picturetest.At(9, 1), 0, picturetest.Manual("one"))
+	return v
+}
+
+// rowOf is the row of a moment in a timeline.
+func rowOf(t *testing.T, width int, v picture.View, title string) string {
+	t.Helper()
+	for line := range strings.SplitSeq(picture.RenderTimeline(picture.NewLook(width, picturetest.Now, false, false), v), "\n") {
+		if strings.Contains(line, title) {
+			return line
+		}
+	}
+	t.Fatalf("no row %q", title)
+	return ""
+}
+
+func TestATurnSaysWhereItsWorkIs(t *testing.T) {
+	t.Parallel()
+	v := turned()
+	if got := rowOf(t, 80, v, "“do all”"); !strings.HasSuffix(got, "–  in 3–4") {
+		t.Errorf("got %q", got)
+	}
+	if got := rowOf(t, 200, v, "“do all”"); !strings.HasSuffix(got, "–  its work is in 3–4") {
+		t.Errorf("got %q", got)
+	}
+	if got := rowOf(t, 200, v, "“what is here?”"); !strings.HasSuffix(got, "talk only") {
+		t.Errorf("got %q", got)
+	}
+	l := picture.NewLook(80, picturetest.Now, false, false)
+	if got := strings.Join(drawn(l, v, false), "\n"); !strings.Contains(got, "–  in 3–4") {
+		t.Errorf("got\n%s", got)
+	}
+	if got := strings.Join(l.Brief(v, picture.Subject{Moment: &v.Checkpoints[0]}, 6), "\n"); !strings.Contains(got, "its work is in 3–4") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// finder is a service that knows the moments of a view.
+type finder struct {
+	retake.Service
+	v picture.View
+}
+
+func (f finder) Find(_ context.Context, _ retake.WorkspaceID, ref string) (retake.Checkpoint, error) {
+	for _, c := range f.v.Checkpoints {
+		if string(c.ID) == ref {
+			return c, nil
+		}
+	}
+	return retake.Checkpoint{}, &retake.Error{Kind: retake.NotFound}
+}
+
+func noForks() []retake.WorkspaceState { return nil }
+
+// Where the moments of a turn are not shown, they are asked for. Where nobody knows them,
+// nothing is said.
+func TestWorkIsFoundWhereItIsNotShown(t *testing.T) {
+	t.Parallel()
+	whole := turned()
+	part := whole
+	part.Tree, part.Checkpoints = false, []retake.Checkpoint{whole.Checkpoints[0], whole.Checkpoints[4]}
+	if got := rowOf(t, 200, part, "“do all”"); !strings.HasSuffix(got, "–") {
+		t.Errorf("got %q", got)
+	}
+	part.Complete(t.Context(), finder{v: whole}, whole.Workspace, noForks)
+	if got := rowOf(t, 200, part, "“do all”"); !strings.HasSuffix(got, "its work is in 3–4") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestTheCardOfATurnLeadsToItsWork(t *testing.T) {
+	t.Parallel()
+	v := turned()
+	c := picture.Card{Checkpoint: v.Checkpoints[0], Work: []int64{3, 4}}
+	if got := picture.RenderCard(picture.NewLook(80, picturetest.Now, false, false), c); !strings.Contains(got, "\n  the work of this turn is in 3–4: retake show 4\n") {
+		t.Errorf("got\n%s", got)
+	}
+}
