@@ -18,11 +18,11 @@ type Card struct {
 	Story         retake.Story          `json:"story"`
 	Verifications []retake.Verification `json:"verifications"`
 
-	Goals   Goals // for the title
-	Finding retake.Finding
-	Others  []retake.Verification // of other moments, for what was before and after
-	State   *retake.State
-	Work    []int64 // moments that hold what a turn did which ended with nothing more
+	Goals   Goals                 `json:"-"` // for the title
+	Finding retake.Finding        `json:"-"`
+	Others  []retake.Verification `json:"-"` // of other moments, for what was before and after
+	State   *retake.State         `json:"-"`
+	Work    []int64               `json:"-"` // moments that hold what a turn did which ended with nothing more
 }
 
 // Read asks for all that a card tells. Only what really changed must be there; the rest is
