@@ -100,13 +100,25 @@ func (c *logCmd) show(ctx context.Context, s retake.Service, ws retake.Workspace
 	}
 	if v.Timeline = t; !c.json {
 		v.Complete(ctx, s, ws, forks)
-		v.Stand(now())
+		v.Stand(c.newest(ctx, s, ws), now())
 	}
 	err = c.emit(logAnswer{1, t}, func(l picture.Look) string { return picture.RenderTimeline(l, v) + c.rest(l, t, limit) })
 	if err == nil && len(t.Checkpoints) > 0 {
 		c.hintLine(v.Hints())
 	}
 	return orWaiting(err, ws)
+}
+
+// newest is where the files stand, when the list may begin elsewhere; 0 is not known.
+func (c *logCmd) newest(ctx context.Context, s retake.Service, ws retake.Workspace) int64 {
+	if !c.chosen() {
+		return 0
+	}
+	cp, err := s.Find(ctx, ws.ID, "latest")
+	if err != nil {
+		return 0
+	}
+	return cp.Number
 }
 
 // rest tells how much of the timeline is not shown.

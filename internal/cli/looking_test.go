@@ -82,6 +82,20 @@ func TestTimelineDrawsWhatWasLeft(t *testing.T) {
 	s.want(t, 0, "", "go back: retake restore 2")
 }
 
+// A part of the timeline has the sign of the present only where it holds the present.
+func TestPartsOfTheTimelineMarkOnlyThePresent(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	p.types("", "init").want(t, 0, "", "")
+	p.write("a.txt", "two\n")
+	p.types("", "save", "second").want(t, 0, "", "")
+	p.write("b.txt", "three\n")
+	p.types("", "save", "third").want(t, 0, "", "")
+	p.types("", "log", "--path", "a.txt", "--no-color").want(t, 0, "\n○    2  11:42  second ", "go back: retake restore 2     all of it: retake log")
+	p.types("", "log", "--path", "b.txt", "--no-color").want(t, 0, "\n●    3  11:42  third ", "")
+	p.types("", "log", "--no-color").want(t, 0, "\n●    3  11:42  third ", "go back: retake restore 2")
+}
+
 func TestShowAnswersForPrograms(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)

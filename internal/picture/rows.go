@@ -60,10 +60,7 @@ func (l Look) Arrange(v View, folded bool) *Rows {
 	}
 	at := v.before()
 	us, spots := v.rungs(folded)
-	behind := map[retake.CheckpointID]bool{}
-	if !v.Tree {
-		behind = behindOf(v.Checkpoints)
-	}
+	behind := v.behind()
 	var rows []row
 	if v.Now != nil && v.Now.Total() > 0 {
 		r := l.nowRow(v)

@@ -28,10 +28,12 @@ func StatusSoon(ctx context.Context, s retake.Service, ws retake.WorkspaceID) fu
 	return func() *retake.Status { return <-got }
 }
 
-// Stand says where the files stand. What was asked while a save went on, or before
-// another moment came, is not known.
-func (v *View) Stand(st *retake.Status) {
-	if len(v.Checkpoints) > 0 {
+// Stand says where the files stand: at the newest moment, which is the first one only where
+// none is left out. What was asked while a save went on, or before another moment came, is
+// not known.
+func (v *View) Stand(newest int64, st *retake.Status) {
+	v.Newest = newest
+	if newest == 0 && v.Tree && len(v.Checkpoints) > 0 {
 		v.Newest = v.Checkpoints[0].Number
 	}
 	if st == nil || st.Latest == nil {
@@ -45,25 +47,30 @@ func (v *View) Stand(st *retake.Status) {
 
 // Hints lead to the moment that asks to be looked at, and to one worth going back to.
 func (v View) Hints() []string {
-	newest := v.Checkpoints[0]
-	at, back := newest, retake.Checkpoint{}
+	at, back := v.Checkpoints[0], retake.Checkpoint{}
 	for _, c := range v.Checkpoints {
 		if f := v.Findings[c.ID]; f.Gist != nil && len(f.Gist.Flags) > 0 || failing(f.Answers) {
 			at = c
 			break
 		}
 	}
-	if len(v.Checkpoints) > 1 {
-		back = v.Checkpoints[1]
+	for _, c := range v.Checkpoints {
+		if c.Number != v.Newest {
+			back = c
+			break
+		}
 	}
-	if v.Good != nil && v.Good.ID != newest.ID {
+	if v.Good != nil && v.Good.Number != v.Newest && v.Tree {
 		back = *v.Good
 	}
 	pairs := []string{"look", fmt.Sprintf("retake show %d", at.Number)}
 	if back.Number != 0 {
 		pairs = append(pairs, "go back", fmt.Sprintf("retake restore %d", back.Number))
 	}
-	if v.verified() {
+	switch {
+	case !v.Tree:
+		return append(pairs, "all of it", "retake log")
+	case v.verified():
 		return append(pairs, "good ones", "retake log --good")
 	}
 	return append(pairs, "since then", "retake diff")

@@ -63,10 +63,7 @@ func RenderTimeline(l Look, v View) string {
 func (l Look) rows(v View) (rows []row, lanes int) {
 	at := v.before()
 	us, spots := v.rungs(false)
-	behind := map[retake.CheckpointID]bool{}
-	if !v.Tree {
-		behind = behindOf(v.Checkpoints)
-	}
+	behind := v.behind()
 	if v.Now != nil && v.Now.Total() > 0 {
 		rows = append(rows, l.nowRow(v))
 	}
@@ -94,11 +91,11 @@ func (l Look) nowRow(v View) row {
 	}
 }
 
-// behindOf are the moments that do not lie on the way to the newest one. Where
-// that way leaves what is shown, nothing is said.
-func behindOf(cs []retake.Checkpoint) map[retake.CheckpointID]bool {
-	behind := map[retake.CheckpointID]bool{}
-	if len(cs) == 0 {
+// behind are the moments that do not lie on the way to the newest one, where that is no
+// picture of lanes. Where the way leaves what is shown, nothing is said.
+func (v View) behind() map[retake.CheckpointID]bool {
+	behind, cs := map[retake.CheckpointID]bool{}, v.Checkpoints
+	if v.Tree || len(cs) == 0 || cs[0].Number != v.Newest {
 		return behind
 	}
 	next := cs[0].ID

@@ -86,7 +86,7 @@ func (n *shot) fresh(ctx context.Context, s retake.Service, ws retake.WorkspaceI
 			forks = all
 		}
 	}
-	now, level, newest := n.now(ctx, s, ws, t)
+	now, level, newest := n.now(ctx, s, ws, t, good)
 	same := !first && reflect.DeepEqual(t, n.head) && reflect.DeepEqual(forks, n.forks) && reflect.DeepEqual(now, n.view.Now)
 	if same {
 		return false, nil
@@ -106,10 +106,11 @@ func (n *shot) fresh(ctx context.Context, s retake.Service, ws retake.WorkspaceI
 	return true, nil
 }
 
-// now is what changed since the newest moment. No answer in time is no answer.
-func (n *shot) now(ctx context.Context, s retake.Service, ws retake.WorkspaceID, t retake.Timeline) (now *retake.Counts, level string, newest int64) {
+// now is what changed since the newest moment, which a list of good ones need not begin
+// with. No answer in time is no answer.
+func (n *shot) now(ctx context.Context, s retake.Service, ws retake.WorkspaceID, t retake.Timeline, good bool) (now *retake.Counts, level string, newest int64) {
 	now, level, newest = n.view.Now, n.view.Level, n.view.Newest
-	if len(t.Checkpoints) > 0 && t.Checkpoints[0].Number > newest {
+	if len(t.Checkpoints) > 0 && t.Checkpoints[0].Number > newest && !good {
 		now, newest = nil, t.Checkpoints[0].Number
 	}
 	ctx, stop := context.WithTimeout(ctx, soon)
