@@ -29,7 +29,7 @@ func (c *bare) run(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return c.listWorkspaces(all, func(l picture.Look) string {
+	return c.listWorkspaces(ctx, s, all, func(l picture.Look) string {
 		if len(all) == 0 {
 			return firstRun(l)
 		}

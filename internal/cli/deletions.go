@@ -122,7 +122,7 @@ func (f *face) agreeToDelete(ctx context.Context, s retake.Service, ws retake.Wo
 		if err != nil {
 			return nil, err
 		}
-		text, _ := picture.Title(c)
+		text, _ := f.talk().Titled(c, endNames(ctx, s, ws, &c))
 		ids = append(ids, string(c.ID))
 		names = append(names, fmt.Sprintf("  %d  %s  %s", c.Number, f.talk().Clock(c.Time), text))
 	}

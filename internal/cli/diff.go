@@ -16,6 +16,7 @@ type diffCmd struct {
 	q                          retake.DiffQuery
 	logged                     []string           // databases that differ in their log alone
 	ends                       [2][]retake.Answer // about the two moments
+	goals                      picture.Goals      // for their titles
 }
 
 type diffAnswer struct {
@@ -66,7 +67,7 @@ func (c *diffCmd) run(cmd *cobra.Command, args []string) error {
 	}
 	c.q = q
 	if c.env {
-		return c.meaning(ctx, s, q)
+		return c.meaning(ctx, s, ws, q)
 	}
 	d, err := s.Diff(ctx, q)
 	if err != nil {
@@ -78,6 +79,7 @@ func (c *diffCmd) run(cmd *cobra.Command, args []string) error {
 	if c.json {
 		return c.writeJSON(diffAnswer{1, d, rowsJSON(ctx, s, q, d.Changes)})
 	}
+	c.goals = endNames(ctx, s, ws, d.From, d.To)
 	var st *retake.Story
 	if c.stat {
 		c.ends = [2][]retake.Answer{picture.AnswersAt(ctx, s, d.From), picture.AnswersAt(ctx, s, d.To)}
@@ -117,15 +119,26 @@ func (c *diffCmd) forms() int {
 }
 
 // meaning tells the facts only.
-func (c *diffCmd) meaning(ctx context.Context, s retake.Service, q retake.DiffQuery) error {
+func (c *diffCmd) meaning(ctx context.Context, s retake.Service, ws retake.Workspace, q retake.DiffQuery) error {
 	st, err := s.Story(ctx, q)
 	if err != nil {
 		return err
 	}
 	st = picture.FilledStory(st)
-	return c.emit(factsAnswer{1, st.From, st.To, st.Facts, st.Unread}, func(l picture.Look) string {
+	return c.emitTitled(endNames(ctx, s, ws, st.From, st.To), factsAnswer{1, st.From, st.To, st.Facts, st.Unread}, func(l picture.Look) string {
 		return picture.RenderEnds(l, retake.Comparison{From: st.From, To: st.To}, c.ends) + picture.RenderFacts(l, st)
 	})
+}
+
+// endNames are the names that the titles of two moments need.
+func endNames(ctx context.Context, s retake.Service, ws retake.Workspace, ends ...*retake.Checkpoint) picture.Goals {
+	var cs []retake.Checkpoint
+	for _, c := range ends {
+		if c != nil {
+			cs = append(cs, *c)
+		}
+	}
+	return picture.GoalsOf(ctx, s, ws, cs)
 }
 
 // nowIsEmpty turns the word people use into the query's form.

@@ -13,6 +13,7 @@ import (
 func (c *diffCmd) write(ctx context.Context, r picture.Content, d retake.Comparison, st *retake.Story) error {
 	w := bufio.NewWriter(c.Out)
 	l := c.out()
+	l.Goals = c.goals
 	if c.nameOnly {
 		for _, ch := range d.Changes {
 			if ch.What != retake.Timed {

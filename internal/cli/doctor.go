@@ -54,7 +54,7 @@ func (c *doctorCmd) run(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		return c.proof(p)
+		return c.proof(p, endNames(ctx, s, ws, &p.Checkpoint))
 	}
 	st, err := s.Status(ctx, ws.ID)
 	if err != nil {
@@ -67,17 +67,19 @@ func (c *doctorCmd) run(cmd *cobra.Command, args []string) error {
 	if r.Failed == nil {
 		r.Failed = []string{}
 	}
-	if err := c.emit(doctorAnswer{1, st, r}, func(l picture.Look) string { return renderStatus(l, st) + "\n" + renderScrub(l, r) }); err != nil {
+	if err := c.emitTitled(endNames(ctx, s, ws, st.Latest, st.Good), doctorAnswer{1, st, r}, func(l picture.Look) string {
+		return renderStatus(l, st) + "\n" + renderScrub(l, r)
+	}); err != nil {
 		return err
 	}
 	return scrubbed(r)
 }
 
-func (c *doctorCmd) proof(p retake.Proof) error {
+func (c *doctorCmd) proof(p retake.Proof, g picture.Goals) error {
 	if p.Special == nil {
 		p.Special = []string{}
 	}
-	if err := c.emit(proofAnswer{1, p}, func(l picture.Look) string { return renderProof(l, p) }); err != nil {
+	if err := c.emitTitled(g, proofAnswer{1, p}, func(l picture.Look) string { return renderProof(l, p) }); err != nil {
 		return err
 	}
 	// What the stock format cannot express explains a difference.
@@ -92,7 +94,7 @@ func (c *doctorCmd) proof(p retake.Proof) error {
 
 func renderProof(l picture.Look, p retake.Proof) string {
 	var b strings.Builder
-	text, _ := picture.Title(p.Checkpoint)
+	text, _ := l.Titled(p.Checkpoint, l.Goals)
 	fmt.Fprintf(&b, "%s  %s  %s\n\n", l.Bold(fmt.Sprint(p.Checkpoint.Number)), l.Clock(p.Checkpoint.Time), l.Glyphs.Cut(text, max(l.Width-20, 20)))
 	fmt.Fprintf(&b, "  %s%s\n", screen.Pad("ours", 8), screen.Escape(string(p.Ours)))
 	fmt.Fprintf(&b, "  %s%s  %s\n\n", screen.Pad("stock", 8), screen.Escape(string(p.Stock)), l.Dim("by "+screen.Escape(p.By)))

@@ -125,7 +125,7 @@ func (c *exportCmd) file(ctx context.Context, s retake.Service, ws retake.Worksp
 		c.warn([]retake.Warning{{Code: "inside", Text: to + " lies in the workspace, so the next moment holds it too"}})
 	}
 	c.leftOut(cp)
-	return c.emit(exportAnswer{1, path, n, c.gzip, cp}, func(l picture.Look) string { return renderExport(l, path, n, cp, took) })
+	return c.emitTitled(endNames(ctx, s, ws, &cp), exportAnswer{1, path, n, c.gzip, cp}, func(l picture.Look) string { return renderExport(l, path, n, cp, took) })
 }
 
 func (c *exportCmd) mayReplace(ctx context.Context, cp retake.Checkpoint, to string, there error) error {
@@ -146,7 +146,7 @@ func (c *exportCmd) leftOut(cp retake.Checkpoint) {
 }
 
 func renderExport(l picture.Look, path string, n int64, cp retake.Checkpoint, took time.Duration) string {
-	text, _ := picture.Title(cp)
+	text, _ := l.Titled(cp, l.Goals)
 	head := fmt.Sprintf("%s %s  ", l.Green(l.Glyphs.Yes), l.Bold(l.Path(path)))
 	return head + screen.Bytes(n) + "\n  " +
 		l.Facts(fmt.Sprintf("moment %d, %s  %s", cp.Number, l.Clock(cp.Time), l.Glyphs.Cut(text, max(l.Width-50, 20))), picture.Files(cp.Files), "in "+screen.Took(took)) + "\n"

@@ -180,6 +180,14 @@ func (f *face) emit(value any, draw func(l picture.Look) string) error {
 	return answered(err)
 }
 
+// emitTitled is emit with the names that titles of moments need.
+func (f *face) emitTitled(g picture.Goals, value any, draw func(l picture.Look) string) error {
+	return f.emit(value, func(l picture.Look) string {
+		l.Goals = g
+		return draw(l)
+	})
+}
+
 // answered is for the moment when the work is done: whether somebody hears of
 // it does not undo it.
 func answered(err error) error {

@@ -56,7 +56,7 @@ func (c *forkCmd) run(cmd *cobra.Command, args []string) error {
 		res.Warnings = []retake.Warning{}
 	}
 	c.warn(res.Warnings)
-	err = c.emit(forkAnswer{1, res}, func(l picture.Look) string { return picture.RenderFork(l, res, took) })
+	err = c.emitTitled(endNames(cmd.Context(), s, ws, &res.Origin), forkAnswer{1, res}, func(l picture.Look) string { return picture.RenderFork(l, res, took) })
 	c.afterwards(cmd.Context(), s, ws.ID, res.Workspace.Root, res.Origin)
 	l := c.talk()
 	c.hint("go there", "cd "+l.Word(res.Workspace.Root), "bring it home", "retake adopt "+l.Word(res.Workspace.Name))

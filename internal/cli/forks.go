@@ -46,7 +46,7 @@ func (f *face) forksCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(nil, func(l picture.Look) string { return renderForks(l, ws, rows) })
+			return f.emitTitled(originNames(ctx, s, ws, rows), nil, func(l picture.Look) string { return renderForks(l, ws, rows) })
 		},
 	}
 }
@@ -69,6 +69,17 @@ func forkRows(ctx context.Context, s retake.Service, ws retake.Workspace, all []
 	return rows, nil
 }
 
+// originNames are the names that the titles of the origins need.
+func originNames(ctx context.Context, s retake.Service, ws retake.Workspace, rows []forkRow) picture.Goals {
+	var cs []retake.Checkpoint
+	for _, r := range rows {
+		if r.from != nil {
+			cs = append(cs, *r.from)
+		}
+	}
+	return picture.GoalsOf(ctx, s, ws, cs)
+}
+
 func renderForks(l picture.Look, ws retake.Workspace, rows []forkRow) string {
 	if len(rows) == 0 {
 		return fmt.Sprintf("No fork grew from %s. Grow one: retake fork latest\n", screen.Escape(ws.Name))
@@ -78,23 +89,48 @@ func renderForks(l picture.Look, ws retake.Workspace, rows []forkRow) string {
 		name = max(name, screen.Width(screen.Escape(r.Name)))
 	}
 	name = min(name, 24)
-	from := max((l.Width-3-name-2-count-2-2)/2, 20)
+	from, place := forkShares(l, rows, name+count)
 	var b strings.Builder
 	fmt.Fprintln(&b, l.Dim("   "+screen.Pad("fork", name)+"  "+screen.Pad("moments", count)+"  "+screen.Pad("grew from", from)+"  where"))
 	for _, r := range rows {
-		where := l.Path(r.Root)
 		node := l.Green(l.Glyphs.Point)
-		switch {
-		case r.Gone:
-			where, node = "gone, was "+where, l.Glyphs.Ring
-		case r.Ended != nil:
-			where, node = where+", no longer protected", l.Glyphs.Ring
+		if r.Gone || r.Ended != nil {
+			node = l.Glyphs.Ring
 		}
 		line := screen.Pad(l.Glyphs.Cut(screen.Escape(r.Name), name), name) + "  " + screen.PadLeft(screen.Count(r.Count), count) + "  " +
 			screen.Pad(l.Glyphs.Cut(grewFrom(l, r), from), from) + "  "
-		fmt.Fprintf(&b, "%s  %s%s\n", node, line, where)
+		fmt.Fprintf(&b, "%s  %s%s\n", node, line, forkPlace(l, r, place))
 	}
 	return b.String()
+}
+
+// forkShares are the widths of what forks grew from and of where they are: the place has what it
+// needs, as long as the rest can be read.
+func forkShares(l picture.Look, rows []forkRow, used int) (from, place int) {
+	const least = 20
+	for _, r := range rows {
+		from, place = max(from, screen.Width(grewFrom(l, r))), max(place, screen.Width(forkPlace(l, r, 0)))
+	}
+	from = max(from, len("grew from"))
+	room := l.Width - used - 9
+	from = min(from, max(room-place, least))
+	return from, max(room-from, least)
+}
+
+// forkPlace is where a fork is, or was. A path that does not fit is cut at its beginning;
+// without a width nothing is.
+func forkPlace(l picture.Look, r forkRow, width int) string {
+	path, lead, rest := l.Path(r.Root), "", ""
+	switch {
+	case r.Gone:
+		lead = "gone, was "
+	case r.Ended != nil:
+		rest = ", no longer protected"
+	}
+	if width > 0 {
+		path = l.PathCut(path, max(width-len(lead)-len(rest), 8), false)
+	}
+	return lead + path + rest
 }
 
 func grewFrom(l picture.Look, r forkRow) string {
@@ -104,6 +140,6 @@ func grewFrom(l picture.Look, r forkRow) string {
 	if r.from == nil {
 		return fmt.Sprintf("%d  forgotten", r.Origin.Number)
 	}
-	text, _ := picture.Title(*r.from)
+	text, _ := l.Titled(*r.from, l.Goals)
 	return fmt.Sprintf("%d  %s", r.Origin.Number, text)
 }

@@ -100,7 +100,7 @@ func (c *initCmd) capture(ctx context.Context, s retake.Service, req retake.Init
 
 func renderCaptured(l picture.Look, c retake.Checkpoint, took time.Duration) string {
 	var b strings.Builder
-	text, _ := picture.Title(c)
+	text, _ := l.Titled(c, l.Goals)
 	fmt.Fprintf(&b, "  %s %smoment %d, %s%s%s, %s in %s, %s\n", l.Green(l.Glyphs.Yes), screen.Pad("captured", 13), c.Number, text, l.Sep(),
 		picture.Grade(l, c.Coverage.Grade), picture.Files(c.Files), screen.Took(took), screen.Bytes(c.NewBytes))
 	b.WriteString(picture.GapLines(l, c.Coverage.Gaps, strings.Repeat(" ", 16+screen.Width(l.Glyphs.Yes))))

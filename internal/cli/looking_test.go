@@ -82,6 +82,23 @@ func TestTimelineDrawsWhatWasLeft(t *testing.T) {
 	s.want(t, 0, "", "go back: retake restore 2")
 }
 
+// What a moment went to is named wherever its title stands.
+func TestTitlesNameWhereTheyWent(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	p.types("", "init").want(t, 0, "", "")
+	p.write("a.txt", "two\n")
+	p.types("", "save", "second").want(t, 0, "", "")
+	p.types("", "restore", "1", "--yes").want(t, 0, "", "")
+	for _, args := range [][]string{{"diff", "2", "3", "--stat"}, {"diff", "2", "3"}, {"diff", "2", "3", "--env"}} {
+		p.types("", append(args, "--no-color")...).want(t, 0, "\nto    3  11:42  restored 1", "")
+	}
+	p.types("", "status", "--no-color").want(t, 0, "latest      3  11:42  restored 1  ", "")
+	p.types("", "workspaces", "--no-color").want(t, 0, "restored 1 ", "")
+	p.types("", "fork", "3", "--no-color").want(t, 0, "Forked 3  11:42  restored 1", "")
+	p.types("", "forks", "--no-color").want(t, 0, " 3  restored 1 ", "")
+}
+
 // A part of the timeline has the sign of the present only where it holds the present.
 func TestPartsOfTheTimelineMarkOnlyThePresent(t *testing.T) {
 	t.Parallel()

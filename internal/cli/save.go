@@ -121,7 +121,7 @@ func renderSaved(l picture.Look, res retake.SaveResult) string {
 
 // renderSealed is one checkpoint in two lines: words, then facts.
 func renderSealed(l picture.Look, c retake.Checkpoint) string {
-	text, _ := picture.Title(c)
+	text, _ := l.Titled(c, l.Goals)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s  %s  %s\n", l.Green(l.Glyphs.Yes), l.Bold(fmt.Sprint(c.Number)), l.Clock(c.Time), l.Glyphs.Cut(text, max(l.Width-20, 20)))
 	fmt.Fprintf(&b, "  %s\n", l.Facts(changedFacts(l, c.Changed), picture.Grade(l, c.Coverage.Grade)+", "+picture.Files(c.Files), screen.Bytes(c.NewBytes)+" new"))

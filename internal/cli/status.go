@@ -34,7 +34,7 @@ func (f *face) statusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = f.emit(statusAnswer{1, st}, func(l picture.Look) string { return renderStatus(l, st) + f.agentsRow(l, ws) })
+			err = f.emitTitled(endNames(cmd.Context(), s, ws, st.Latest, st.Good), statusAnswer{1, st}, func(l picture.Look) string { return renderStatus(l, st) + f.agentsRow(l, ws) })
 			return orWaiting(err, ws)
 		},
 	}

@@ -22,7 +22,7 @@ func renderStatus(l picture.Look, st retake.Status) string {
 		say(mind, "protected", "no moment yet: retake save")
 	} else {
 		c := *st.Latest
-		text, _ := l.Titled(c, nil)
+		text, _ := l.Titled(c, l.Goals)
 		say(l.Green(screen.Pad(l.Glyphs.Point, room)), "protected", l.Facts("since "+l.Clock(st.Workspace.Created), picture.Moments(st.Count)))
 		say(none, "latest", fmt.Sprintf("%d  %s  %s  %s", c.Number, l.Clock(c.Time), l.Glyphs.Cut(text, max(l.Width-48, 20)), l.Dim(l.Ago(c.Time))))
 		for _, r := range goodRows(l, st) {
@@ -63,7 +63,7 @@ func goodRows(l picture.Look, st retake.Status) []statusRow {
 	var out []statusRow
 	if g := st.Good; g != nil {
 		names := goodNames(st)
-		text, _ := l.Titled(*g, nil)
+		text, _ := l.Titled(*g, l.Goals)
 		lead := fmt.Sprintf("%d  %s  ", g.Number, l.Clock(g.Time))
 		text = l.Glyphs.Cut(text, max(l.Width-16-screen.Width(lead)-screen.Width(names)-5, 20))
 		if names != "" {

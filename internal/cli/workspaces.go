@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,7 +30,7 @@ func (f *face) workspacesCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.listWorkspaces(all, func(l picture.Look) string {
+			return f.listWorkspaces(cmd.Context(), s, all, func(l picture.Look) string {
 				if len(all) == 0 {
 					return firstRun(l)
 				}
@@ -38,11 +40,11 @@ func (f *face) workspacesCommand() *cobra.Command {
 	}
 }
 
-func (f *face) listWorkspaces(all []retake.WorkspaceState, draw func(picture.Look) string) error {
+func (f *face) listWorkspaces(ctx context.Context, s retake.Service, all []retake.WorkspaceState, draw func(picture.Look) string) error {
 	if all == nil {
 		all = []retake.WorkspaceState{}
 	}
-	if err := f.emit(workspacesAnswer{1, all}, draw); err != nil {
+	if err := f.emitTitled(newestNames(ctx, s, all), workspacesAnswer{1, all}, draw); err != nil {
 		return err
 	}
 	for _, w := range all {
@@ -52,6 +54,17 @@ func (f *face) listWorkspaces(all []retake.WorkspaceState, draw func(picture.Loo
 		}
 	}
 	return nil
+}
+
+// newestNames are the names that the titles of the newest moments need.
+func newestNames(ctx context.Context, s retake.Service, all []retake.WorkspaceState) picture.Goals {
+	out := picture.Goals{}
+	for _, w := range all {
+		if w.Ended == nil && !w.Gone && w.Latest != nil && w.Latest.Return != nil {
+			maps.Copy(out, endNames(ctx, s, w.Workspace, w.Latest))
+		}
+	}
+	return out
 }
 
 func renderWorkspaces(l picture.Look, all []retake.WorkspaceState) string {
@@ -75,7 +88,7 @@ func renderWorkspaces(l picture.Look, all []retake.WorkspaceState) string {
 			number, when = fmt.Sprint(w.Latest.Number), l.Ago(w.Latest.Time)
 		}
 		line := screen.Pad(l.Glyphs.Cut(screen.Escape(w.Name), name), name) + "  " + screen.PadLeft(number, num) + "  " +
-			screen.Pad(when, ago) + "  " + screen.Pad(l.Glyphs.Cut(lastWords(w), rows), rows) + "  " + l.Path(w.Root)
+			screen.Pad(when, ago) + "  " + screen.Pad(l.Glyphs.Cut(lastWords(l, w), rows), rows) + "  " + l.Path(w.Root)
 		if w.Gone || w.Ended != nil {
 			fmt.Fprintf(&b, "%s\n", l.Dim(l.Glyphs.Ring+"  "+line))
 		} else {
@@ -87,7 +100,7 @@ func renderWorkspaces(l picture.Look, all []retake.WorkspaceState) string {
 
 // lastWords is the newest intent, unless something about the workspace itself
 // matters more.
-func lastWords(w retake.WorkspaceState) string {
+func lastWords(l picture.Look, w retake.WorkspaceState) string {
 	switch {
 	case w.Ended != nil:
 		return "no longer protected"
@@ -96,6 +109,6 @@ func lastWords(w retake.WorkspaceState) string {
 	case w.Latest == nil:
 		return "no moment yet"
 	}
-	text, _ := picture.Title(*w.Latest)
+	text, _ := l.Titled(*w.Latest, l.Goals)
 	return text
 }

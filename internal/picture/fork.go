@@ -13,7 +13,7 @@ import (
 func RenderFork(l Look, res retake.ForkResult, took time.Duration) string {
 	var b strings.Builder
 	o := res.Origin
-	text, _ := Title(o)
+	text, _ := l.Titled(o, l.Goals)
 	what := fmt.Sprintf("Forked %d", o.Number)
 	right := screen.Took(took)
 	room := l.Width - screen.Width(l.Glyphs.Yes) - 1 - screen.Width(what) - screen.Width(right) - 4

@@ -108,10 +108,8 @@ func (v *View) Complete(ctx context.Context, s retake.Service, ws retake.Workspa
 	}
 }
 
-// Title is the intent, or a sentence from facts when nobody gave one; said
+// titleWith is the intent, or a sentence from facts when nobody gave one; said
 // reports which of the two it is.
-func Title(c retake.Checkpoint) (text string, said bool) { return titleWith(c, nil) }
-
 func titleWith(c retake.Checkpoint, g Goals) (text string, said bool) {
 	if c.Intent != "" {
 		return screen.Escape(c.Intent), true

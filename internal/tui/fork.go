@@ -57,6 +57,7 @@ func openFork(m *model, c retake.Checkpoint, place string) tea.Cmd {
 		if err != nil {
 			return "", err
 		}
+		l.Goals = picture.GoalsOf(ctx, s, m.o.Workspace, []retake.Checkpoint{res.Origin})
 		var b strings.Builder
 		b.WriteString(picture.RenderFork(l, res, m.o.Clock.Now().Sub(began)))
 		for _, w := range res.Warnings {
