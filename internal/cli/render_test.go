@@ -198,18 +198,19 @@ func TestWorkspaces(t *testing.T) {
 	cp := shopfront().Checkpoints[0]
 	ended := at(9, 0)
 	got := cli.RenderWorkspaces(cli.NewLook(80, now, false, false), []retake.WorkspaceState{
+		{Workspace: retake.Workspace{Name: "done", Root: "/srv/" + strings.Repeat("far/", 12) + "done", Ended: &ended}, Latest: &cp},
 		{Workspace: retake.Workspace{Name: "shopfront", Root: "/home/ann/code/shopfront"}, Latest: &cp, Count: 14},
 		{Workspace: retake.Workspace{Name: "old\x1bshop", Root: "/srv/old"}, Latest: &cp, Gone: true},
-		{Workspace: retake.Workspace{Name: "done", Root: "/srv/done", Ended: &ended}},
 	})
-	for _, want := range []string{
-		"●  shopfront     14  1 h ago  working version, app", "~/code/shopfront\n",
-		`○  old\x1bshop   14  1 h ago  its directory is gone`, "no longer protected",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, got)
-		}
-	}
+	same(t, got,
+		`   workspace    last moment                          where`,
+		`●  shopfront     14  1 h ago  working version, app…  ~/code/shopfront`,
+		`○  old\x1bshop   14  1 h ago  its directory is gone  /srv/old`,
+		`○  done          14  1 h ago  ended 2 h ago          …r/far/far/far/far/far/done`,
+		``,
+		`What ended keeps its moments. To look at them: retake console. To go on with`,
+		`them: retake init, in the directory.`,
+	)
 }
 
 func TestSavedTellsThatTimeRanOut(t *testing.T) {

@@ -67,45 +67,74 @@ func newestNames(ctx context.Context, s retake.Service, all []retake.WorkspaceSt
 	return out
 }
 
-func renderWorkspaces(l picture.Look, all []retake.WorkspaceState) string {
-	name, num, ago := len("workspace"), 3, 0
+// workspaceColumns are the widths of the list. The place has what it needs, as long as the
+// last words can be read.
+type workspaceColumns struct{ name, num, ago, words, place int }
+
+func fitWorkspaces(l picture.Look, all []retake.WorkspaceState) workspaceColumns {
+	least := len(lostPlace)
+	c := workspaceColumns{name: len("workspace"), num: 3}
 	for _, w := range all {
-		name = max(name, screen.Width(screen.Escape(w.Name)))
+		c.name, c.place = max(c.name, screen.Width(screen.Escape(w.Name))), max(c.place, screen.Width(l.Path(w.Root)))
+		c.words = max(c.words, screen.Width(lastWords(l, w)))
 		if w.Latest != nil {
-			num = max(num, len(fmt.Sprint(w.Latest.Number)))
-			ago = max(ago, len(l.Ago(w.Latest.Time)))
+			c.num, c.ago = max(c.num, len(fmt.Sprint(w.Latest.Number))), max(c.ago, len(l.Ago(w.Latest.Time)))
 		}
 	}
-	name = min(name, 24)
-	title := max(l.Width-(3+name+2+num+2+ago+2)-2, 20)
-	rows := max(title/2, 20)
+	c.name = min(c.name, 24)
+	room := l.Width - 3 - c.name - 2 - c.num - 2 - c.ago - 2 - 2
+	c.words = min(c.words, max(room-c.place, least))
+	c.place = max(room-c.words, least)
+	return c
+}
+
+// renderWorkspaces lists those that are protected first, then those that ended.
+func renderWorkspaces(l picture.Look, all []retake.WorkspaceState) string {
+	c := fitWorkspaces(l, all)
 	var b strings.Builder
-	head := "   " + screen.Pad("workspace", name) + "  " + screen.Pad("last moment", num+2+ago+2+rows) + "  where"
+	head := "   " + screen.Pad("workspace", c.name) + "  " + screen.Pad("last moment", c.num+2+c.ago+2+c.words) + "  where"
 	fmt.Fprintf(&b, "%s\n", l.Dim(head))
-	for _, w := range all {
-		number, when := l.Glyphs.Dash, ""
-		if w.Latest != nil {
-			number, when = fmt.Sprint(w.Latest.Number), l.Ago(w.Latest.Time)
+	ended := 0
+	for _, over := range []bool{false, true} {
+		for _, w := range all {
+			if (w.Ended != nil) == over {
+				b.WriteString(c.row(l, w))
+			}
+			if over && w.Ended != nil {
+				ended++
+			}
 		}
-		line := screen.Pad(l.Glyphs.Cut(screen.Escape(w.Name), name), name) + "  " + screen.PadLeft(number, num) + "  " +
-			screen.Pad(when, ago) + "  " + screen.Pad(l.Glyphs.Cut(lastWords(l, w), rows), rows) + "  " + l.Path(w.Root)
-		if w.Gone || w.Ended != nil {
-			fmt.Fprintf(&b, "%s\n", l.Dim(l.Glyphs.Ring+"  "+line))
-		} else {
-			fmt.Fprintf(&b, "%s  %s\n", l.Green(l.Glyphs.Point), line)
-		}
+	}
+	if ended > 0 {
+		text := "What ended keeps its moments. To look at them: retake console. To go on with them: retake init, in the directory."
+		fmt.Fprintf(&b, "\n%s\n", l.Dim(strings.Join(picture.Wrap(text, l.Width), "\n")))
 	}
 	return b.String()
 }
+
+func (c workspaceColumns) row(l picture.Look, w retake.WorkspaceState) string {
+	number, when := l.Glyphs.Dash, ""
+	if w.Latest != nil {
+		number, when = fmt.Sprint(w.Latest.Number), l.Ago(w.Latest.Time)
+	}
+	line := screen.Pad(l.Glyphs.Cut(screen.Escape(w.Name), c.name), c.name) + "  " + screen.PadLeft(number, c.num) + "  " +
+		screen.Pad(when, c.ago) + "  " + screen.Pad(l.Glyphs.Cut(lastWords(l, w), c.words), c.words) + "  " + l.PathCut(l.Path(w.Root), c.place, false)
+	if w.Gone || w.Ended != nil {
+		return l.Dim(l.Glyphs.Ring+"  "+line) + "\n"
+	}
+	return l.Green(l.Glyphs.Point) + "  " + line + "\n"
+}
+
+const lostPlace = "its directory is gone"
 
 // lastWords is the newest intent, unless something about the workspace itself
 // matters more.
 func lastWords(l picture.Look, w retake.WorkspaceState) string {
 	switch {
 	case w.Ended != nil:
-		return "no longer protected"
+		return "ended " + l.Ago(*w.Ended)
 	case w.Gone:
-		return "its directory is gone"
+		return lostPlace
 	case w.Latest == nil:
 		return "no moment yet"
 	}
