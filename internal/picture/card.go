@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/screen"
@@ -140,9 +141,48 @@ func effectFields(l Look, cp retake.Checkpoint) []string {
 	}
 	var out []string
 	for _, e := range cp.Effects {
-		out = append(out, l.Yellow(screen.Escape(e.ID))+"  "+l.Clock(e.Time)+"  "+screen.Escape(e.Text)+"  "+l.Dim(staysDone))
+		lead := screen.Escape(e.ID) + "  " + l.Clock(e.Time) + "  "
+		lines := l.broken(screen.Escape(e.Text), max(l.Width-cardIndent-screen.Width(lead)-len(staysDone)-2, 20))
+		for i, line := range lines {
+			head := strings.Repeat(" ", screen.Width(lead))
+			if i == 0 {
+				head = l.Yellow(screen.Escape(e.ID)) + strings.TrimPrefix(lead, screen.Escape(e.ID))
+			}
+			if i == len(lines)-1 {
+				line += "  " + l.Dim(staysDone)
+			}
+			out = append(out, head+line)
+		}
 	}
 	return out
+}
+
+// effectLines is how many lines of one effect are shown.
+const effectLines = 4
+
+// broken is text in a few lines of that width, also where a word is longer. What has no
+// room is counted.
+func (l Look) broken(text string, width int) []string {
+	var out []string
+	for _, line := range Wrapped(text, width) {
+		for screen.Width(line) > width {
+			head := screen.Cut(line, width) // with a sign in place of the last one
+			head = strings.TrimSuffix(head, "…")
+			if head == "" {
+				break
+			}
+			out, line = append(out, head), line[len(head):]
+		}
+		out = append(out, line)
+	}
+	if len(out) <= effectLines {
+		return out
+	}
+	rest := 0
+	for _, line := range out[effectLines-1:] {
+		rest += utf8.RuneCountInString(line)
+	}
+	return append(out[:effectLines-1], l.Dim(l.Glyphs.More+" "+Number(int64(rest), "letter", "letters")+" more, --json"))
 }
 
 // turnText is what was asked. Words that the head says already are left out.

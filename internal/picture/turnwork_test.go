@@ -8,6 +8,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/picture/picturetest"
+	"github.com/retake-dev/retake/internal/screen"
 )
 
 // turned is a turn with two moments on its way and nothing more at its end, after one that
@@ -93,6 +94,27 @@ func TestWorkIsFoundWhereItIsNotShown(t *testing.T) {
 	part.Complete(t.Context(), finder{v: whole}, whole.Workspace, noForks)
 	if got := rowOf(t, 200, part, "“do all”"); !strings.HasSuffix(got, "its work is in 3–4") {
 		t.Errorf("got %q", got)
+	}
+}
+
+// What an effect says is told whole, in lines that fit; what is very long is counted.
+func TestEffectsFitTheCard(t *testing.T) {
+	t.Parallel()
+	long := "curl -X POST https://hooks.shopfront.test/" + strings.Repeat("x", 90) + " -d 'the end of it'"
+	for _, width := range []int{80, 120, 200} {
+		for _, text := range []string{"git push origin main", long, strings.Repeat("word ", 200)} {
+			c := picture.Card{Checkpoint: retake.Checkpoint{Effects: []retake.Effect{{ID: "e1", Time: picturetest.At(9, 1), Text: text}}}}
+			got := picture.RenderCard(picture.NewLook(width, picturetest.Now, false, false), c)
+			for line := range strings.SplitSeq(got, "\n") {
+				if screen.Width(line) > width {
+					t.Errorf("%d columns of %d: %s", screen.Width(line), width, line)
+				}
+			}
+			bare := strings.NewReplacer(" ", "", "\n", "")
+			if !strings.Contains(bare.Replace(got), bare.Replace(text)+"staysdone") && !strings.Contains(got, "letters more, --json  stays done") {
+				t.Errorf("something of %q is lost in\n%s", text, got)
+			}
+		}
 	}
 }
 
