@@ -62,3 +62,6 @@ func EndOf(parts ...string) string {
 
 // Suspect is the file that a hint names.
 func Suspect(st *retake.Story) string { return picture.Suspect(st) }
+
+// RowsOn counts the rows of a terminal.
+var RowsOn = rowsOn

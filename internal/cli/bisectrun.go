@@ -170,17 +170,29 @@ func (v *live) show() {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	text := v.draw(v.f.talk())
+	l := v.f.talk()
+	text := v.draw(l)
 	fmt.Fprint(v.f.Err, v.wiped(), text)
-	v.rows = strings.Count(text, "\n")
+	v.rows = rowsOn(l, text)
 }
 
-// wiped goes back to where the drawing begins. The caller holds mu.
+// rowsOn counts the rows of a terminal that lines take: one that is too long takes several.
+func rowsOn(l picture.Look, text string) int {
+	n := 0
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		n += max((l.ShownWidth(line)+l.Width-1)/l.Width, 1)
+	}
+	return n
+}
+
+// wiped goes back to where the drawing begins, over rows that it empties one by one: some
+// terminals keep what is cleared with the rest of the screen. The caller holds mu.
 func (v *live) wiped() string {
 	if v.rows == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\x1b[%dA\r\x1b[J", v.rows)
+	up := fmt.Sprintf("\x1b[%dA\r", v.rows)
+	return up + strings.Repeat("\x1b[2K\n", v.rows) + up
 }
 
 // ran tells a run that is over to who cannot be drawn for.

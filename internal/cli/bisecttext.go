@@ -39,13 +39,15 @@ func bisectHead(l picture.Look, b *bisection) string {
 		stored = "All answers are stored."
 	}
 	var s strings.Builder
-	fmt.Fprintf(&s, "%s on this line %s %s. %s\n", picture.Moments(int64(len(b.line))), verb(len(b.line), "holds", "hold"), picture.Number(int64(len(contents)), "tree", "different trees"), stored)
+	head := fmt.Sprintf("%s on this line %s %s. %s", picture.Moments(int64(len(b.line))), verb(len(b.line), "holds", "hold"), picture.Number(int64(len(contents)), "tree", "different trees"), stored)
+	fmt.Fprintln(&s, strings.Join(picture.Wrap(head, l.Width), "\n"))
 	if most := b.search.Most() + len(b.Runs); most > 0 {
 		each := "each in a fork"
 		if most == 1 {
 			each = "in a fork"
 		}
-		fmt.Fprintf(&s, "At most %s, %s that is thrown away. Your files are not touched.\n", picture.Number(int64(most), "run", "runs"), each)
+		head = fmt.Sprintf("At most %s, %s that is thrown away. Your files are not touched.", picture.Number(int64(most), "run", "runs"), each)
+		fmt.Fprintln(&s, strings.Join(picture.Wrap(head, l.Width), "\n"))
 	}
 	fmt.Fprintf(&s, "\n%s\n", strip(l, b))
 	return s.String()

@@ -59,6 +59,26 @@ func shopStory() *retake.Story {
 	}
 }
 
+// A line that is wider than the terminal takes more than one row of it: what is drawn again
+// must go back over all of them.
+func TestBisectGoesBackOverWhatItDrew(t *testing.T) {
+	t.Parallel()
+	l := cli.NewLook(10, now, false, true)
+	for text, want := range map[string]int{
+		"": 1, "one\n": 1, "one\n\ntwo\n": 3, "0123456789\n": 1, "0123456789a\n": 2, "\x1b[2m0123456789\x1b[0m\n": 1, strings.Repeat("x", 31) + "\ny\n": 5,
+	} {
+		if got := cli.RowsOn(l, text); got != want {
+			t.Errorf("%q takes %d rows, want %d", text, got, want)
+		}
+	}
+	running, _ := cli.Bisection(cli.NewLook(60, now, false, false), shopLine(), nil, shopAnswer, shopStory(), 5)
+	for line := range strings.SplitSeq(running, "\n") {
+		if screen.Width(line) > 60 {
+			t.Errorf("%d columns: %s", screen.Width(line), line)
+		}
+	}
+}
+
 func TestBisectScreens80(t *testing.T) {
 	t.Parallel()
 	running, result := cli.Bisection(cli.NewLook(80, now, false, false), shopLine(), nil, shopAnswer, shopStory(), 5)
