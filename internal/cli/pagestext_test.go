@@ -115,15 +115,15 @@ func TestWhy(t *testing.T) {
 	cp.Turn.Prompt = "refactor auth to sessions\n\n" + strings.Repeat("word ", 30) + "\n" + strings.Repeat("more\n", 20)
 	a := cli.Why{Path: "src/auth.ts", Line: 12, Text: "\tsession.start()\n", Checkpoint: cp, Before: []string{"  token.issue(\x1b)", "  b"}, At: retake.Checkpoint{Number: 22, Time: at(11, 31)}}
 	same(t, cli.RenderWhy(l, a),
-		`src/auth.ts:12  at 22, 11:31`,
+		`src/auth.ts:12  as of 22, 11:31`,
 		``,
 		`  −   token.issue(\x1b)`,
 		`  −   b`,
 		`  +     session.start()`,
 		``,
-		`13  10:18  claude-code  “refactor auth to sessions”`,
+		`Written in 13, 10:18, by claude-code: “refactor auth to sessions”`,
 		``,
-		`asked for`,
+		`What was asked for`,
 		``,
 		`  refactor auth to sessions`,
 		``,
@@ -135,7 +135,7 @@ func TestWhy(t *testing.T) {
 	a.Checkpoint = retake.Checkpoint{Number: 3, Time: at(9, 50), Trigger: retake.TriggerManual, Intent: "by hand"}
 	a.Before = []string{}
 	same(t, cli.RenderWhy(l, a),
-		`src/auth.ts:12  at 22, 11:31`, ``, `  +     session.start()`, ``, `3  09:50  outside turns  by hand`,
+		`src/auth.ts:12  as of 22, 11:31`, ``, `  +     session.start()`, ``, `Written in 3, 09:50, outside any turn: by hand`,
 	)
 	for typed, want := range map[string]bool{"a.go:1": true, "a:b:12": true, "a.go": false, "a.go:": false, "a.go:0": false, "a.go:-3": false, ":3": false, "a.go:x": false} {
 		if _, _, ok := cli.PlaceOf(typed); ok != want {

@@ -140,11 +140,11 @@ func replaced(ctx context.Context, s retake.Service, ws retake.WorkspaceID, a wh
 func renderWhy(l picture.Look, a whyAnswer) string {
 	var b strings.Builder
 	cp := a.Checkpoint
-	who := writer(cp)
-	if who == "" {
-		who = "outside turns"
+	who := "by " + writer(cp)
+	if writer(cp) == "" {
+		who = "outside any turn"
 	}
-	fmt.Fprintf(&b, "%s  %s\n\n", l.Bold(fmt.Sprintf("%s:%d", screen.Escape(a.Path), a.Line)), l.Dim(fmt.Sprintf("at %d, %s", a.At.Number, l.Clock(a.At.Time))))
+	fmt.Fprintf(&b, "%s  %s\n\n", l.Bold(fmt.Sprintf("%s:%d", screen.Escape(a.Path), a.Line)), l.Dim(fmt.Sprintf("as of %d, %s", a.At.Number, l.Clock(a.At.Time))))
 	room := l.Width - 4
 	cut := func(s string) string {
 		return l.Glyphs.Cut(screen.Escape(strings.ReplaceAll(strings.TrimRight(s, "\r\n"), "\t", "    ")), room)
@@ -158,8 +158,9 @@ func renderWhy(l picture.Look, a whyAnswer) string {
 	}
 	fmt.Fprintf(&b, "  %s\n\n", l.Green("+ "+cut(a.Text)))
 	text, _ := l.Titled(cp, l.Goals)
-	head := fmt.Sprintf("%d  %s  %s  ", cp.Number, l.Clock(cp.Time), who)
-	fmt.Fprintf(&b, "%s  %s  %s  %s\n", l.Bold(picture.Numeral(cp.Number)), l.Dim(l.Clock(cp.Time)), who, l.Glyphs.Cut(text, max(l.Width-screen.Width(head), 16)))
+	head := fmt.Sprintf(", %s, %s: ", l.Clock(cp.Time), who)
+	room = l.Width - screen.Width("Written in "+picture.Numeral(cp.Number)+head)
+	fmt.Fprintf(&b, "Written in %s%s%s\n", l.Bold(picture.Numeral(cp.Number)), head, l.Glyphs.Cut(text, max(room, 16)))
 	b.WriteString(wholePrompt(l, cp))
 	return b.String()
 }
@@ -173,12 +174,12 @@ func wholePrompt(l picture.Look, cp retake.Checkpoint) string {
 		return ""
 	}
 	var b strings.Builder
-	label := "asked for"
+	label := "What was asked for"
 	switch {
 	case cp.Trigger == retake.TriggerPrompt:
-		label = "written before this was asked"
+		label = "What was asked for after it was written"
 	case cp.Turn.Machine:
-		label = "asked for, and no person wrote it"
+		label = "What was asked for, and no person wrote it"
 	}
 	fmt.Fprintf(&b, "\n%s\n\n", l.Dim(label))
 	var lines []string
