@@ -27,9 +27,12 @@ func (f *face) pinCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(pinAnswer{1, p}, func(l picture.Look) string {
-				return fmt.Sprintf("%s %s is %s. It is kept until it is unpinned.\n", l.Green(l.Glyphs.Yes), l.Bold(fmt.Sprint(p.Number)), l.Bold(screen.Escape(p.Name)))
+			err = f.emit(pinAnswer{1, p}, func(l picture.Look) string {
+				return fmt.Sprintf("%s Pinned %s as %s. It is kept as long as it is pinned.\n", l.Green(l.Glyphs.Yes), l.Bold(fmt.Sprint(p.Number)), l.Bold(screen.Escape(p.Name)))
 			})
+			word := f.talk().Word(p.Name)
+			f.hint("look", "retake show "+word, "unpin", "retake unpin "+word)
+			return err
 		},
 	}
 }
