@@ -103,7 +103,7 @@ type Historian interface {
 
 // LogQuery chooses a part of the timeline; Before is a number to continue below. Good
 // wants good ones only, Path those in which it changed, Session those of one session of an
-// agent, by the beginning of its id.
+// agent, by the beginning of its id, or those of an agent, by its name.
 type LogQuery struct {
 	Workspace WorkspaceID
 	Since     time.Time

@@ -1,6 +1,9 @@
 package retake
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Turn is what a checkpoint says of the agent's work that led to it.
 type Turn struct {
@@ -20,6 +23,13 @@ type Turn struct {
 	Late      time.Duration `json:"late,omitempty"`      // the files were read so long after the signal
 	Tasks     *TaskCount    `json:"tasks,omitempty"`
 	Words     string        `json:"words,omitempty"` // the beginning of the agent's last words, likely secrets masked
+}
+
+// Of reports whether a turn belongs to what a person names: a session by the beginning of
+// its id, or an agent by its name or the first word of it, as claude for claude-code.
+func (t *Turn) Of(word string) bool {
+	first, _, _ := strings.Cut(t.Agent, "-")
+	return strings.HasPrefix(t.Session, word) || t.Agent == word || first == word
 }
 
 // TaskCount is a to-do list in one line.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,7 +48,7 @@ func (f *face) logCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&c.good, "good", false, "only moments that are good")
 	cmd.Flags().StringVar(&c.since, "since", "", "only moments after `TIME`: 2h, 3d, 10:27, 2026-11-03")
 	cmd.Flags().StringVar(&c.path, "path", "", "only moments in which `PATH` changed")
-	cmd.Flags().StringVar(&c.session, "session", "", "only moments of one session of an agent, by the beginning of its `ID`")
+	cmd.Flags().StringVar(&c.session, "session", "", "only moments of one session, by the beginning of its `ID`, or of one agent, by its name")
 	cmd.Flags().IntVarP(&c.limit, "limit", "n", 0, "at most `N` moments; without it 50 as text, all as JSON")
 	return cmd
 }
@@ -102,11 +103,43 @@ func (c *logCmd) show(ctx context.Context, s retake.Service, ws retake.Workspace
 		v.Complete(ctx, s, ws, forks)
 		v.Stand(c.newest(ctx, s, ws), now())
 	}
-	err = c.emit(logAnswer{1, t}, func(l picture.Look) string { return picture.RenderTimeline(l, v) + c.rest(l, t, limit) })
+	who := ""
+	if c.session != "" && len(t.Checkpoints) == 0 && !c.json {
+		who = c.sessions(ctx, s, ws)
+	}
+	err = c.emit(logAnswer{1, t}, func(l picture.Look) string { return picture.RenderTimeline(l, v) + who + c.rest(l, t, limit) })
 	if err == nil && len(t.Checkpoints) > 0 {
 		c.hintLine(v.Hints())
 	}
 	return orWaiting(err, ws)
+}
+
+// sessionsNamed is how many sessions are offered to who named another one.
+const sessionsNamed = 6
+
+// sessions tells which ones there are, the newest first.
+func (c *logCmd) sessions(ctx context.Context, s retake.Service, ws retake.Workspace) string {
+	t, err := s.Log(ctx, retake.LogQuery{Workspace: ws.ID, Limit: logPage})
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, cp := range t.Checkpoints {
+		if cp.Turn == nil || cp.Turn.Session == "" {
+			continue
+		}
+		if name := picture.SessionName(cp.Turn); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	switch n := len(names); {
+	case n == 0:
+		return "No agent worked here yet.\n"
+	case n > sessionsNamed:
+		names = append(names[:sessionsNamed], screen.Count(int64(n-sessionsNamed))+" more")
+	}
+	text := fmt.Sprintf("No session begins with %s, and no agent is called so. There are: %s.", screen.Escape(c.session), strings.Join(names, ", "))
+	return strings.Join(picture.Wrap(text, c.out().Width), "\n") + "\n"
 }
 
 // newest is where the files stand, when the list may begin elsewhere; 0 is not known.

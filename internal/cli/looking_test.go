@@ -99,6 +99,14 @@ func TestTitlesNameWhereTheyWent(t *testing.T) {
 	p.types("", "forks", "--no-color").want(t, 0, " 3  restored 1 ", "")
 }
 
+// Who names a session that is not there is told which ones are.
+func TestSessionsAreNamed(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	p.types("", "init").want(t, 0, "", "")
+	p.types("", "log", "--session", "zz").want(t, 0, "No agent worked here yet.\n", "")
+}
+
 // A part of the timeline has the sign of the present only where it holds the present.
 func TestPartsOfTheTimelineMarkOnlyThePresent(t *testing.T) {
 	t.Parallel()

@@ -29,7 +29,7 @@ type logQuery struct {
 	Limit     int                `query:"limit" doc:"At most so many. Absent: all."`
 	Good      bool               `query:"good" doc:"Only good ones."`
 	Path      string             `query:"path" doc:"Only those in which this path, or something below it, changed."`
-	Session   string             `query:"session" doc:"Only those of the session of an agent that begins so."`
+	Session   string             `query:"session" doc:"Only those of the session of an agent that begins so, or of the agent of that name."`
 }
 
 type refQuery struct {

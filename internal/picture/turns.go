@@ -96,6 +96,11 @@ func (l Look) turnFacts(t *retake.Turn) string {
 	return l.Facts(calls, dir, session)
 }
 
+// SessionName names a session as people tell them apart: its agent, and how its id begins.
+func SessionName(t *retake.Turn) string {
+	return screen.Escape(t.Agent) + " " + screen.Escape(shortSession(t.Session))
+}
+
 // shortSession is the beginning of a session's name, as people tell them apart.
 func shortSession(s string) string {
 	const most = 4

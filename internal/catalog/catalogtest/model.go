@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -267,7 +266,7 @@ func (w *world) compare(t *rapid.T, ws retake.WorkspaceID) {
 	q := retake.LogQuery{Workspace: ws, Since: drawTime(t), Before: rapid.Int64Range(1, 11).Draw(t, "before"), Limit: rapid.IntRange(1, 4).Draw(t, "limit")}
 	q.Session = rapid.SampledFrom([]string{"", "s1"}).Draw(t, "session")
 	want := slices.DeleteFunc(slices.Clone(all), func(cp retake.Checkpoint) bool {
-		other := q.Session != "" && (cp.Turn == nil || !strings.HasPrefix(cp.Turn.Session, q.Session))
+		other := q.Session != "" && (cp.Turn == nil || !cp.Turn.Of(q.Session))
 		return cp.Time.Before(q.Since) || cp.Number >= q.Before || other
 	})
 	got, err = w.c.Page(w.ctx, q)

@@ -215,7 +215,8 @@ func pageSince(t *testing.T, open Opener) {
 	}
 }
 
-// pageSession: a session is named by the beginning of its id, as it is written.
+// pageSession: a session is named by the beginning of its id, as it is written, or by the
+// name of its agent.
 func pageSession(t *testing.T, open Opener) {
 	c := open(t, "a")
 	ids := []string{"0f3a", "0f3b", "0F3A", "", "0f3a-2", "a\"<é\x00>", "0f3%", "0f3a"}
@@ -227,7 +228,7 @@ func pageSession(t *testing.T, open Opener) {
 	}
 	nobodys, others := checkpoint(1, 9), checkpoint(1, 10)
 	nobodys.Effects = []retake.Effect{{ID: "e1", Session: "0f3a"}}
-	others.Turn, others.Effects = &retake.Turn{Session: "b"}, nobodys.Effects
+	others.Turn, others.Effects = &retake.Turn{Agent: "claude-code", Session: "b"}, nobodys.Effects
 	ok(t, c.Append(t.Context(), nobodys))
 	ok(t, c.Append(t.Context(), others))
 	elsewhere := checkpoint(2, 1)
@@ -242,6 +243,8 @@ func pageSession(t *testing.T, open Opener) {
 		{retake.LogQuery{Session: "0f3a"}, []int64{5, 1}}, {retake.LogQuery{Session: "0f3"}, []int64{7, 5, 2, 1}},
 		{retake.LogQuery{Session: "0f3", Limit: 2}, []int64{7, 5}}, {retake.LogQuery{Session: "0f3", Limit: 2, Before: 7}, []int64{5, 2}},
 		{retake.LogQuery{Session: "0f", Since: since, Limit: 9}, []int64{7, 5, 2}}, {retake.LogQuery{Session: "0f", Since: since, Limit: 1, Before: 5}, []int64{2}},
+		{retake.LogQuery{Session: "codex"}, []int64{7, 6, 5, 4, 3, 2, 1}}, {retake.LogQuery{Session: "codex", Limit: 2, Before: 4}, []int64{3, 2}},
+		{retake.LogQuery{Session: "code"}, nil}, {retake.LogQuery{Session: "claude"}, []int64{10}}, {retake.LogQuery{Session: "claude-code"}, []int64{10}}, {retake.LogQuery{Session: "Codex"}, nil},
 		{retake.LogQuery{Session: "0f3%"}, []int64{7}}, {retake.LogQuery{Session: "0f3_"}, nil}, {retake.LogQuery{Session: "0f3a-22"}, nil},
 		{retake.LogQuery{Session: "a\"<é\x00"}, []int64{6}}, {retake.LogQuery{Session: "a\"<\xc3"}, nil}, {retake.LogQuery{Session: `a"`, Limit: 1}, []int64{6}},
 	} {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -89,28 +88,32 @@ func (c *Catalog) Page(ctx context.Context, q retake.LogQuery) ([]retake.Checkpo
 	return list(ctx, c, "list checkpoints", body[retake.Checkpoint], query, args...)
 }
 
-// ofSession picks the checkpoints of a session, by the beginning of its id. Rows
-// are read until there are enough, and only those are decoded whose text holds it.
+// ofSession picks the checkpoints of a session, by the beginning of its id or the name of
+// its agent. Rows are read until there are enough, and only those are decoded whose text
+// holds one of them.
 func (c *Catalog) ofSession(ctx context.Context, session string, limit int64, query string, args ...any) ([]retake.Checkpoint, error) {
 	all := []retake.Checkpoint{}
 	if !utf8.ValidString(session) {
 		return all, nil // no id begins so
 	}
-	sign, err := json.Marshal(map[string]string{"session": session})
-	if err != nil {
-		return nil, fmt.Errorf("encode session: %w", err)
+	var signs [2][]byte
+	for i, key := range []string{"session", "agent"} {
+		sign, err := json.Marshal(map[string]string{key: session})
+		if err != nil {
+			return nil, fmt.Errorf("encode session: %w", err)
+		}
+		signs[i] = sign[1 : len(sign)-len(`"}`)] // the word may go on
 	}
-	sign = sign[1 : len(sign)-len(`"}`)] // the id may go on
-	err = c.look(ctx, "list checkpoints", func(rows *sql.Rows) (bool, error) {
+	err := c.look(ctx, "list checkpoints", func(rows *sql.Rows) (bool, error) {
 		var raw sql.RawBytes
-		if err := rows.Scan(&raw); err != nil || !bytes.Contains(raw, sign) {
+		if err := rows.Scan(&raw); err != nil || !bytes.Contains(raw, signs[0]) && !bytes.Contains(raw, signs[1]) {
 			return true, err
 		}
 		var cp retake.Checkpoint
 		if err := decode(raw, &cp); err != nil {
 			return false, err
 		}
-		if cp.Turn != nil && strings.HasPrefix(cp.Turn.Session, session) {
+		if cp.Turn != nil && cp.Turn.Of(session) {
 			all = append(all, cp)
 		}
 		return int64(len(all)) < limit, nil
