@@ -23,7 +23,7 @@ type catAnswer struct {
 func (f *face) catCommand() *cobra.Command {
 	ref := ""
 	cmd := &cobra.Command{
-		Use: "cat REF PATH", Short: "a file as it was", Args: refOr(&ref, 2, 2),
+		Use: "cat REF PATH", Short: "a file as it was", Args: catArgs(&ref),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, ws, err := f.here(cmd.Context())
 			if err != nil {
@@ -47,6 +47,22 @@ func (f *face) catCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&ref, "at", "", "as it was at `REF`; then only PATH is named")
 	return cmd
+}
+
+// catArgs takes a ref and a path. Who names only a file is told how the moment is named.
+func catArgs(ref *string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if *ref != "" || len(args) != 1 {
+			return refOr(ref, 2, 2)(cmd, args)
+		}
+		at, path, ok := strings.Cut(args[0], ":")
+		if !ok || at == "" || path == "" {
+			at, path = "latest", args[0]
+		}
+		typed := shellLine([]string{path})
+		return usage(fmt.Sprintf("at %s: retake cat %s     its moments: retake log --path %s", at, shellLine([]string{at, path}), typed),
+			"As it was at which moment? Usage: %s.", useLine(cmd))
+	}
 }
 
 // refOr takes from low to high words, the first of which is a ref; a flag may name

@@ -107,6 +107,16 @@ func TestSessionsAreNamed(t *testing.T) {
 	p.types("", "log", "--session", "zz").want(t, 0, "No agent worked here yet.\n", "")
 }
 
+func TestCatAsksForTheMoment(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	p.types("", "init").want(t, 0, "", "")
+	p.types("", "cat", "a.txt", "--no-color").want(t, 2, "", "As it was at which moment? Usage: retake cat REF PATH.")
+	p.types("", "cat", "a.txt", "--no-color").want(t, 2, "", "at latest: retake cat latest a.txt     its moments: retake log --path a.txt")
+	p.types("", "cat", "1:a b.txt", "--no-color").want(t, 2, "", "at 1: retake cat 1 'a b.txt'")
+	p.types("", "cat", "latest", "a.txt").want(t, 0, "", "")
+}
+
 // A part of the timeline has the sign of the present only where it holds the present.
 func TestPartsOfTheTimelineMarkOnlyThePresent(t *testing.T) {
 	t.Parallel()
