@@ -68,7 +68,7 @@ func (c *doctorCmd) run(cmd *cobra.Command, args []string) error {
 		r.Failed = []string{}
 	}
 	if err := c.emitTitled(endNames(ctx, s, ws, st.Latest, st.Good), doctorAnswer{1, st, r}, func(l picture.Look) string {
-		return renderStatus(l, st) + "\n" + renderScrub(l, r)
+		return renderStatus(l, st) + "\n" + renderScrub(l, r) + unseenText(l, st.Tracking)
 	}); err != nil {
 		return err
 	}

@@ -74,4 +74,5 @@ var (
 	LastQuestion      = picture.LastQuestion
 	Deed              = picture.Deed
 	ShowBytes         = showBytes
+	UnseenText        = unseenText
 )

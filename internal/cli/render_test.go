@@ -213,6 +213,23 @@ func TestWorkspaces(t *testing.T) {
 	)
 }
 
+// What nobody can do anything about is told by the doctor, and not with every status.
+func TestUnseenProcessesAreForTheDoctor(t *testing.T) {
+	t.Parallel()
+	l := cli.NewLook(80, now, false, false)
+	tracking := retake.Tracking{Mode: retake.TrackingFanotify, Unseen: 1}
+	if got := cli.RenderStatus(l, retake.Status{Tracking: tracking}); strings.Contains(got, "process") {
+		t.Errorf("got\n%s", got)
+	}
+	same(t, cli.UnseenText(l, tracking), ``,
+		`1 process of this machine may not be looked into. A file that one keeps in`,
+		`memory while it writes counts as changed when it is closed, or at the next`,
+		`comparison of all files.`)
+	if got := cli.UnseenText(l, retake.Tracking{}); got != "" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestSavedTellsThatTimeRanOut(t *testing.T) {
 	t.Parallel()
 	part := retake.Checkpoint{Number: 3, Time: at(10, 0), Intent: "big", Coverage: retake.Cover([]retake.Gap{{Path: "a", Reason: retake.ReasonBudget}, {Path: "b", Reason: retake.ReasonBudget}, {Path: "c", Reason: retake.ReasonBudget}, {Path: "d", Reason: retake.ReasonBudget}})}

@@ -33,10 +33,18 @@ func trackingRow(l picture.Look, signs rowSigns, t retake.Tracking) (sign, text 
 	if t.Why != "" {
 		below = append(below, l.Dim(screen.Escape(t.Why)))
 	}
-	if t.Unseen > 0 {
-		below = append(below, l.Dim(picture.Number(t.Unseen, "process", "processes")+" cannot be looked into: what it maps shows when it closes the file"))
-	}
 	return sign, l.Facts(mode, told, doubts, checked), below
+}
+
+// unseenText is for who wants to know everything: nothing is lost by it, and there is
+// nothing to do.
+func unseenText(l picture.Look, t retake.Tracking) string {
+	if t.Unseen == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s may not be looked into. A file that one keeps in memory while it writes counts as changed when it is closed, or at the next comparison of all files.",
+		picture.Number(t.Unseen, "process of this machine", "processes of this machine"))
+	return "\n" + l.Dim(strings.Join(picture.Wrap(text, l.Width), "\n")) + "\n"
 }
 
 // trackingMissed is loud: a change that nobody told of is a change that a save
