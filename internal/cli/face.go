@@ -217,7 +217,16 @@ func (f *face) hint(pairs ...string) {
 	if !f.ErrTTY || f.json || len(pairs) == 0 {
 		return
 	}
-	fmt.Fprintf(f.Err, "\n%s\n", f.talk().Pairs(pairs))
+	l := f.talk()
+	line := l.Pairs(pairs)
+	if l.ShownWidth(line) > l.Width {
+		var lines []string
+		for i := 0; i+1 < len(pairs); i += 2 {
+			lines = append(lines, l.Pairs(pairs[i:i+2]))
+		}
+		line = strings.Join(lines, "\n")
+	}
+	fmt.Fprintf(f.Err, "\n%s\n", line)
 }
 
 // warn tells what went wrong beside a success.

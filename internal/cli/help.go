@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,21 +54,52 @@ func (c *helpCmd) overview(l picture.Look) string {
 		}
 		fmt.Fprintf(&b, "\n%s\n", l.Dim(s.title))
 		for _, cmd := range commands {
-			fmt.Fprintf(&b, "  %s  %s\n", screen.Pad(cmd.Use, 24), cmd.Short)
+			b.WriteString(helpRow(l, cmd))
 		}
 	}
 	if c.all {
-		fmt.Fprintf(&b, "\n%s\n%s", l.Dim("Flags of every command"), c.root.PersistentFlags().FlagUsages())
+		fmt.Fprintf(&b, "\n%s\n%s", l.Dim("Flags of every command"), c.root.PersistentFlags().FlagUsagesWrapped(l.Width))
 		fmt.Fprintf(&b, "\n%s\n", l.Dim("Exit codes"))
 		for _, e := range exitCodes {
 			fmt.Fprintf(&b, "  %3d  %s\n", e.Code, e.Means)
 		}
 		return b.String()
 	}
-	fmt.Fprintf(&b, "\nREF names a moment: 14, 10:27, 2h, latest, latest~2, start, the name of a pin;\n")
-	fmt.Fprintf(&b, "good, good:test for the newest that is good or passed test; git:abc1234 for a commit.\n")
+	const refs = "REF names a moment: 14, 10:27, 2h, latest, latest~2, start, the name of a pin; good, good:test for the newest that is good " +
+		"or passed test; git:abc1234 for a commit."
+	fmt.Fprintf(&b, "\n%s\n", strings.Join(picture.Wrap(refs, l.Width), "\n"))
 	fmt.Fprintf(&b, "one command: retake help save     every command: retake help --all\n")
 	return b.String()
+}
+
+// helpColumn is where the explanation of a command begins.
+const helpColumn = 28
+
+// helpRow is a command and what it does, in as many lines as that takes.
+func helpRow(l picture.Look, cmd *cobra.Command) string {
+	out := "  " + screen.Pad(cmd.Use, helpColumn-4) + "  "
+	lines := picture.Wrap(cmd.Short, max(l.Width-max(helpColumn, screen.Width(out)), helpColumn))
+	return out + strings.Join(lines, "\n"+strings.Repeat(" ", helpColumn)) + "\n"
+}
+
+// explained is a long text in lines that fit. Where one does not they are filled again, and
+// what ends with a full stop ends a paragraph.
+func explained(l picture.Look, long string) string {
+	if all := strings.Split(long, "\n"); !slices.ContainsFunc(all, func(s string) bool { return screen.Width(s) > l.Width-2 }) {
+		return strings.Join(all, "\n  ")
+	}
+	var out []string
+	part := ""
+	for line := range strings.SplitSeq(long, "\n") {
+		part = strings.TrimSpace(part + " " + line)
+		if line == "" || strings.HasSuffix(line, ".") || strings.HasSuffix(line, ":") {
+			out, part = append(out, picture.Wrap(part, l.Width-2)...), ""
+		}
+	}
+	if part != "" {
+		out = append(out, picture.Wrap(part, l.Width-2)...)
+	}
+	return strings.Join(out, "\n  ")
 }
 
 // commandHelp explains one command.
@@ -79,7 +111,7 @@ func (f *face) commandHelp(cmd *cobra.Command) {
 	l := f.out()
 	fmt.Fprintf(f.Out, "%s\n  %s\n", l.Bold(useLine(cmd)), cmd.Short)
 	if cmd.Long != "" {
-		fmt.Fprintf(f.Out, "\n  %s\n", strings.ReplaceAll(cmd.Long, "\n", "\n  "))
+		fmt.Fprintf(f.Out, "\n  %s\n", explained(l, cmd.Long))
 	}
 	if len(cmd.Aliases) > 0 {
 		fmt.Fprintf(f.Out, "  also: %s\n", strings.Join(cmd.Aliases, ", "))
@@ -88,12 +120,12 @@ func (f *face) commandHelp(cmd *cobra.Command) {
 		if i == 0 {
 			fmt.Fprintf(f.Out, "\n%s\n", l.Dim("Commands"))
 		}
-		fmt.Fprintf(f.Out, "  %s  %s\n", screen.Pad(sub.Use, 24), sub.Short)
+		fmt.Fprint(f.Out, helpRow(l, sub))
 	}
-	if flags := cmd.LocalNonPersistentFlags().FlagUsages(); flags != "" {
+	if flags := cmd.LocalNonPersistentFlags().FlagUsagesWrapped(l.Width); flags != "" {
 		fmt.Fprintf(f.Out, "\n%s\n%s", l.Dim("Flags"), flags)
 	}
-	fmt.Fprintf(f.Out, "\n%s\n%s", l.Dim("Flags of every command"), cmd.Root().PersistentFlags().FlagUsages())
+	fmt.Fprintf(f.Out, "\n%s\n%s", l.Dim("Flags of every command"), cmd.Root().PersistentFlags().FlagUsagesWrapped(l.Width))
 }
 
 // visible are the commands below one that people may type.

@@ -143,11 +143,24 @@ func statLine(l Look, what retake.Difference, line folded, counts map[string]Lin
 	case what == retake.Deleted && line.bytes < 0:
 		minus = l.Glyphs.Minus + screen.Bytes(-line.bytes)
 	}
+	lead := "  " + path + l.Green(screen.PadLeft(plus, statCount)) + l.Red(screen.PadLeft(minus, statCount)) + "   "
 	if told := l.statRest(what, line, counted, note); told != "" {
-		rest = told
+		rest = l.below(told, l.ShownWidth(lead))
 	}
-	text := "  " + path + l.Green(screen.PadLeft(plus, statCount)) + l.Red(screen.PadLeft(minus, statCount)) + "   " + rest
-	return strings.TrimRight(text, " ") + "\n"
+	return strings.TrimRight(lead+rest, " ") + "\n"
+}
+
+// below breaks text that begins in a column and goes beyond the screen.
+func (l Look) below(text string, column int) string {
+	room := max(l.Width-column, 16)
+	if l.ShownWidth(text) <= room {
+		return text
+	}
+	lines := Wrap(Strip(text), room)
+	for i, line := range lines {
+		lines[i] = l.Dim(line)
+	}
+	return strings.Join(lines, "\n"+strings.Repeat(" ", column))
 }
 
 // statRest is what stands in the place of a bar: what a directory stands for, or what the
