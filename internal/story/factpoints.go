@@ -2,6 +2,8 @@ package story
 
 import (
 	"cmp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/retake-dev/retake"
@@ -104,7 +106,8 @@ func (d *digester) database() {
 	}
 }
 
-// databaseText is the most that can be said of one database in a few words.
+// databaseText is the most that can be said of one database in a few words: rows that went
+// before everything else.
 func databaseText(list []retake.Fact) string {
 	name := base(list[0].Path)
 	by := map[retake.FactKind][]retake.Fact{}
@@ -119,16 +122,62 @@ func databaseText(list []retake.Fact) string {
 			by[f.Kind] = append(by[f.Kind], f)
 		}
 	}
+	if text := lostRows(by[retake.FactRows], by[retake.FactTable]); text != "" {
+		return name + " " + text
+	}
 	switch tables, rows, rest := by[retake.FactTable], by[retake.FactRows], by[retake.FactIndex]; {
 	case len(tables) > 0:
 		return name + " " + shapes(tables, "table")
 	case len(rows) == 1:
-		return name + " " + rows[0].Name + " " + cmp.Or(rows[0].Before, "0") + arrow + cmp.Or(rows[0].After, "0") + " rows"
+		return name + " " + rowsText(rows[0])
 	case len(rows) > 1:
 		return name + " rows of " + screen.Count(int64(len(rows))) + " tables"
 	default:
 		return name + " " + shapes(rest, "index")
 	}
+}
+
+func rowsText(f retake.Fact) string {
+	return f.Name + " " + cmp.Or(f.Before, "0") + arrow + cmp.Or(f.After, "0") + " rows"
+}
+
+// lostRows names the table that lost most rows and counts the others, then tells the tables
+// of which that does not speak. Empty: no row went.
+func lostRows(rows, tables []retake.Fact) string {
+	var lost []retake.Fact
+	for _, f := range rows {
+		if went(f) > 0 {
+			lost = append(lost, f)
+		}
+	}
+	if len(lost) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(lost, func(a, b retake.Fact) int { return cmp.Compare(went(b), went(a)) })
+	text := rowsText(lost[0])
+	switch more := len(lost) - 1; {
+	case more == 1:
+		text += ", " + rowsText(lost[1])
+	case more > 1:
+		text += ", " + screen.Count(int64(more)) + " tables more lost some"
+	}
+	other := slices.DeleteFunc(slices.Clone(tables), func(t retake.Fact) bool {
+		return t.What == retake.Edited && slices.ContainsFunc(lost, func(f retake.Fact) bool { return f.Name == t.Name })
+	})
+	if len(other) > 0 {
+		text = shapes(other, "table") + ", " + text
+	}
+	return text
+}
+
+// went is how many rows a table lost; counts that are none say nothing.
+func went(f retake.Fact) int64 {
+	before, _ := strconv.ParseInt(strings.ReplaceAll(f.Before, ",", ""), 10, 64)
+	after, err := strconv.ParseInt(strings.ReplaceAll(cmp.Or(f.After, "0"), ",", ""), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return before - after
 }
 
 // shapes tells tables or indexes that went, came or changed; those that went first.

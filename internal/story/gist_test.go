@@ -55,6 +55,10 @@ func TestPoints(t *testing.T) {
 		{newStage().fact(fact(retake.FactCron, added, "/var/spool/cron/u", "", "backup.sh", "", "0 3 * * *")), "cron +backup.sh", []string{"cron +backup.sh"}},
 		{newStage().fact(fact(retake.FactPort, deleted, "/proc/net/tcp", "", "tcp 3000", "node", "")).fact(fact(retake.FactPort, added, "/proc/net/tcp", "", "tcp 80", "", "caddy")), "port 3000", []string{"port 3000 stopped", "port 80 opened by caddy"}},
 		{newStage().fact(fact(retake.FactPackage, added, "/var/lib/dpkg/status", "deb", "jq", "", "1.7")).fact(fact(retake.FactPackage, added, "/var/lib/dpkg/status", "deb", "git", "", "2")), "deb +2", []string{"deb +2 packages"}},
+		{newStage().swap(db, 1, 1).fact(fact(retake.FactTable, edited, db, db, "orders", "id INTEGER", "id INTEGER, note TEXT")).fact(fact(retake.FactRows, edited, db, db, "orders", "240", "16")), "dev.db", []string{"dev.db orders 240 → 16 rows"}},
+		{newStage().swap(db, 1, 1).fact(fact(retake.FactTable, added, db, db, "notes", "", "id")).fact(fact(retake.FactRows, edited, db, db, "orders", "240", "")), "dev.db", []string{"dev.db +table notes, orders 240 → 0 rows"}},
+		{newStage().swap(db, 1, 1).fact(fact(retake.FactRows, edited, db, db, "a", "9", "8")).fact(fact(retake.FactRows, edited, db, db, "b", "1", "5")).fact(fact(retake.FactRows, edited, db, db, "c", "90", "8")), "dev.db", []string{"dev.db c 90 → 8 rows, a 9 → 8 rows"}},
+		{newStage().swap(db, 1, 1).fact(fact(retake.FactTable, edited, db, db, "orders", "a", "b")).fact(fact(retake.FactRows, edited, db, db, "orders", "16", "240")), "dev.db", []string{"dev.db table orders changed"}},
 		{newStage().swap("a.log", 1, 0).swap(".git/HEAD", 1, 1).swap("src/a.ts", 1, 1), "a.ts", []string{"src/a.ts", "1 in .git/", "a.log"}},
 	} {
 		st := mustTell(t, c.stage.input())
