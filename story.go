@@ -114,7 +114,7 @@ const (
 	FactExecutable FactKind = "executable" // a program in a directory of PATH
 	FactMode       FactKind = "mode"       // permissions, owner, setuid; values are octal
 	FactSecret     FactKind = "secret"     // looks like one; Name is its kind, never its text
-	FactPort       FactKind = "port"       // somebody listens; Name is "tcp 3000", values are the program
+	FactPort       FactKind = "port"       // somebody listens; Name is "tcp 3000", values are the program, Direct: it belongs here
 	FactProfile    FactKind = "profile"    // a shell profile of the user; Name is its path
 )
 
@@ -128,7 +128,7 @@ type Fact struct {
 	Before string     `json:"before,omitempty"`
 	After  string     `json:"after,omitempty"`
 	Path   string     `json:"path"`
-	Direct bool       `json:"direct,omitempty"` // a package that somebody asked for by name
+	Direct bool       `json:"direct,omitempty"` // a package that somebody asked for by name; a port of a program that belongs to the workspace
 }
 
 // Trait is one thing that a reader read in one file, or a probe on the machine. Facts are

@@ -135,6 +135,18 @@ func storyOf(st retake.Story) string {
 	return text
 }
 
+// Many ports of programs that do not belong to the workspace are counted, its own are named.
+func TestCardCountsThePortsOfOthers(t *testing.T) {
+	t.Parallel()
+	st := retake.Story{}
+	for i := range 5 {
+		st.Facts = append(st.Facts, retake.Fact{Kind: retake.FactPort, What: retake.Added, Name: fmt.Sprintf("tcp %d", 3000+i), After: "node", Path: "/proc/net", Direct: i == 4})
+	}
+	same(t, storyOf(st), ` since 4  no files`, ``,
+		`  machine          4 ports of other programs, --json`,
+		`                   port 3004 is listened on (node) · seen, never restored`)
+}
+
 func TestCardTellsEveryKindOfFact(t *testing.T) {
 	t.Parallel()
 	item := func(path string, what retake.Difference, note string) retake.Item {

@@ -85,12 +85,19 @@ func (b *book) rowsText(f retake.Fact) string {
 func (b *book) machine() {
 	var texts []string
 	var packages []retake.Fact
-	for _, f := range b.factsOf(retake.ThemeMachine) {
-		if f.Kind == retake.FactPackage {
+	facts := b.factsOf(retake.ThemeMachine)
+	others := len(facts) - len(slices.DeleteFunc(slices.Clone(facts), othersPort))
+	for _, f := range facts {
+		switch {
+		case f.Kind == retake.FactPackage:
 			packages = append(packages, f)
-			continue
+		case othersPort(f) && others > othersNamed:
+			texts = append(texts, screen.Count(int64(others))+" ports of other programs, --json")
+			others = -1 // told
+		case othersPort(f) && others < 0:
+		default:
+			texts = append(texts, b.machineText(f))
 		}
-		texts = append(texts, b.machineText(f))
 	}
 	for _, run := range packageRuns(packages) {
 		texts = append(texts, b.Words(run[0].Group)+" "+b.signed(run[0].What, len(run))+"  "+b.packageText(run))
@@ -106,6 +113,12 @@ func (b *book) machine() {
 		b.hang("", "", text, b.Dim)
 	}
 }
+
+// othersPort reports whether a program listens that does not belong to the workspace.
+func othersPort(f retake.Fact) bool { return f.Kind == retake.FactPort && !f.Direct }
+
+// othersNamed is how many ports of programs are named that do not belong to the workspace.
+const othersNamed = 3
 
 const seenOnly = "seen, never restored"
 

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -22,15 +23,16 @@ const (
 )
 
 // Ports tells who listens: one trait for each protocol and port, whatever the address,
-// with the names of the programs that hold it, as far as we may see them. Of UDP only
-// ports below those that the kernel hands out count: the others come and go. nil means
-// that the time was over.
+// with the names of the programs that hold it, as far as we may see them. Direct are those
+// of programs that work in the workspace, lie in it, or were started by one of its agents.
+// Of UDP only ports below those that the kernel hands out count: the others come and go.
+// nil means that the time was over.
 func Ports(ctx context.Context, o Options) []retake.Trait {
 	ctx, cancel := context.WithTimeout(ctx, o.limit())
 	defer cancel()
 	found := make(chan []retake.Trait, 1)
 	go func() {
-		l := listeners{ctx: ctx, proc: filepath.Join(o.Root, "proc"), ports: map[uint64]string{}}
+		l := listeners{ctx: ctx, o: o, proc: filepath.Join(o.Root, "proc"), ports: map[uint64]string{}}
 		l.tables()
 		found <- l.traits(l.programs())
 	}()
@@ -46,6 +48,7 @@ func Ports(ctx context.Context, o Options) []retake.Trait {
 
 type listeners struct {
 	ctx   context.Context
+	o     Options
 	proc  string
 	ports map[uint64]string // by the inode of the socket: "tcp 3000"
 }
@@ -104,9 +107,15 @@ func socket(line, state string) (port, inode uint64, ok bool) {
 	return port, inode, err == nil && inode != 0
 }
 
-// programs names who holds the sockets, by inode.
-func (l listeners) programs() map[uint64][]string {
-	held := map[uint64][]string{}
+// holder is a process that listens.
+type holder struct {
+	program string
+	own     bool // it belongs to the workspace
+}
+
+// programs are who holds the sockets, by inode.
+func (l listeners) programs() map[uint64][]holder {
+	held := map[uint64][]holder{}
 	if len(l.ports) == 0 {
 		return held
 	}
@@ -116,7 +125,7 @@ func (l listeners) programs() map[uint64][]string {
 			continue
 		}
 		fds := filepath.Join(l.proc, pid, "fd")
-		name := ""
+		var who *holder
 		for _, fd := range names(fds) {
 			left--
 			link, err := os.Readlink(filepath.Join(fds, fd))
@@ -124,13 +133,53 @@ func (l listeners) programs() map[uint64][]string {
 			if err != nil || !ok || l.ports[inode] == "" {
 				continue
 			}
-			if name == "" {
-				name = l.comm(pid)
+			if who == nil {
+				who = &holder{l.comm(pid), l.own(pid)}
 			}
-			held[inode] = append(held[inode], name)
+			held[inode] = append(held[inode], *who)
 		}
 	}
 	return held
+}
+
+// own reports whether a process belongs to the workspace. What we may not see does not.
+func (l listeners) own(pid string) bool {
+	if l.o.Skip == "" {
+		return false
+	}
+	for _, link := range []string{"cwd", "exe"} {
+		if at, err := os.Readlink(filepath.Join(l.proc, pid, link)); err == nil && l.o.inside(at) {
+			return true
+		}
+	}
+	for range maxParents {
+		n, err := strconv.Atoi(pid)
+		if err != nil || n <= 1 {
+			return false
+		}
+		if slices.Contains(l.o.Own, n) {
+			return true
+		}
+		pid = l.parent(pid)
+	}
+	return false
+}
+
+// maxParents bounds the way from a process to the one that began it all.
+const maxParents = 64
+
+// parent is the process that started another one. Its name may hold anything, also spaces
+// and brackets; what follows the last bracket is the state, and then the parent.
+func (l listeners) parent(pid string) string {
+	b, err := os.ReadFile(filepath.Join(l.proc, pid, "stat"))
+	if err != nil {
+		return ""
+	}
+	words := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+	if len(words) < 2 {
+		return ""
+	}
+	return words[1]
 }
 
 // names lists a directory; what we may not list is empty.
@@ -165,16 +214,19 @@ func (l listeners) comm(pid string) string {
 }
 
 // traits makes one of each port.
-func (l listeners) traits(held map[uint64][]string) []retake.Trait {
-	by := map[string][]string{}
+func (l listeners) traits(held map[uint64][]holder) []retake.Trait {
+	by, own := map[string][]string{}, map[string]bool{}
 	for inode, port := range l.ports {
-		by[port] = append(by[port], held[inode]...)
+		by[port] = append(by[port], "")
+		for _, h := range held[inode] {
+			by[port], own[port] = append(by[port], h.program), own[port] || h.own
+		}
 	}
 	out := make([]retake.Trait, 0, len(by))
 	for port, programs := range by {
 		slices.Sort(programs)
 		programs = slices.DeleteFunc(slices.Compact(programs), func(s string) bool { return s == "" })
-		out = append(out, retake.Trait{Kind: retake.FactPort, Name: port, Value: strings.Join(programs, ", ")})
+		out = append(out, retake.Trait{Kind: retake.FactPort, Name: port, Value: strings.Join(programs, ", "), Direct: own[port]})
 	}
 	slices.SortFunc(out, func(a, b retake.Trait) int { return byPort(a.Name, b.Name) })
 	return out

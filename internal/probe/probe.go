@@ -30,6 +30,7 @@ type Options struct {
 	Root  string        // "/", or where a machine lies in a test
 	Home  string        // of the user; empty: no place of a user is read
 	Skip  string        // the root of the workspace: what lies there is not outside
+	Own   []int         // processes whose children belong to the workspace: its agents
 	Limit time.Duration // of one call; 0 is half of 300 ms, for two calls make a probe
 }
 

@@ -313,6 +313,47 @@ func TestPortsOfAMadeMachine(t *testing.T) {
 	}
 }
 
+// A port belongs to a workspace when its program works there, lies there, or was started by
+// one of its agents.
+func TestPortsThatBelongToAWorkspace(t *testing.T) {
+	t.Parallel()
+	const head = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
+	table, files := head, map[string]string{"/proc/7/stat": "7 (agent) S 1 7 7", "/proc/8/stat": "8 (a) (b) ) S 7 8 8"}
+	for i, pid := range []int{101, 102, 103, 104, 105} {
+		table += row(fmt.Sprintf("0100007F:%04X", pid), "0A", 10+i)
+		files[fmt.Sprintf("/proc/%d/comm", pid)] = "node\n"
+		files[fmt.Sprintf("/proc/%d/stat", pid)] = fmt.Sprintf("%d (node) S 1 1 1", pid)
+	}
+	files["/proc/net/tcp"], files["/proc/103/stat"] = table, "103 (node) S 8 1 1"
+	root := machine(t, files)
+	for link, to := range map[string]string{
+		"/proc/101/cwd": "/srv/shop/api", "/proc/102/exe": "/srv/shop/bin/api", "/proc/103/cwd": "/", "/proc/104/cwd": "/srv/shopping",
+		"/proc/101/fd/3": "socket:[10]", "/proc/102/fd/3": "socket:[11]", "/proc/103/fd/3": "socket:[12]", "/proc/104/fd/3": "socket:[13]",
+	} {
+		at := filepath.Join(root, link)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var own []string
+	for _, p := range probe.Ports(t.Context(), probe.Options{Root: root, Skip: "/srv/shop", Own: []int{7}, Limit: long}) {
+		if p.Direct {
+			own = append(own, p.Name)
+		}
+	}
+	if diff := cmp.Diff([]string{"tcp 101", "tcp 102", "tcp 103"}, own); diff != "" {
+		t.Error(diff)
+	}
+	for _, p := range probe.Ports(t.Context(), probe.Options{Root: root, Own: []int{7}, Limit: long}) {
+		if p.Direct {
+			t.Errorf("%+v belongs to no workspace", p)
+		}
+	}
+}
+
 func TestARealListenerIsSeen(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

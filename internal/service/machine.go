@@ -76,7 +76,7 @@ func (s *Service) probe(ctx context.Context, cp retake.Checkpoint) bool {
 func (s *Service) lookAround(ctx context.Context, id retake.WorkspaceID) map[string][]retake.Trait {
 	o := *s.p.Probe
 	if ws, err := s.row(ctx, id); err == nil {
-		o.Skip = ws.Root
+		o.Skip, o.Own = ws.Root, s.hearingOf(id).agents()
 	}
 	ports, files := probe.Ports(ctx, o), probe.Files(ctx, o)
 	if ports == nil || files == nil {
@@ -138,7 +138,18 @@ func machineFacts(was, is map[string][]retake.Trait) []retake.Fact {
 		slices.SortFunc(out, func(a, b xray.Sided) int { return cmp.Compare(a.Path, b.Path) })
 		return out
 	}
-	return xray.Facts(sided(was), sided(is))
+	facts := xray.Facts(sided(was), sided(is))
+	for i := range facts {
+		if f := &facts[i]; f.Kind == retake.FactPort {
+			f.Direct = ownPort(is[""], f.Name) || ownPort(was[""], f.Name)
+		}
+	}
+	return facts
+}
+
+// ownPort reports whether a program of the workspace listens there.
+func ownPort(ports []retake.Trait, name string) bool {
+	return slices.ContainsFunc(ports, func(t retake.Trait) bool { return t.Name == name && t.Direct })
 }
 
 // annotate keeps a small document with a checkpoint.

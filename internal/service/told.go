@@ -44,6 +44,19 @@ func (h *hearing) going(at time.Time) *retake.Turn {
 	return nil
 }
 
+// agents are the processes of the sessions that are known.
+func (h *hearing) agents() []int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []int
+	for _, x := range h.state.Sessions {
+		if x.PID > 0 && x.Phase != session.Away {
+			out = append(out, x.PID)
+		}
+	}
+	return out
+}
+
 // sameTurn reports whether two neighbours on a timeline are parts of one turn.
 func sameTurn(a, b retake.Checkpoint) bool {
 	return inTurn(a) && inTurn(b) && a.Turn.Agent == b.Turn.Agent && a.Turn.Session == b.Turn.Session && a.Turn.ID == b.Turn.ID && a.Turn.ID != ""

@@ -13,7 +13,7 @@ import (
 func Compose(st retake.Story) string {
 	d := digest(st)
 	if len(d.tales) == 0 {
-		if items := seen(st.Facts); len(items) > 0 {
+		if items := seen(d.facts); len(items) > 0 {
 			return items[0].Note
 		}
 		return "nothing changed"

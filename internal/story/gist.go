@@ -19,7 +19,7 @@ func Gist(st retake.Story) retake.Gist {
 		g.Flags = append(g.Flags, st.Flags...)
 	}
 	d := digest(st)
-	if len(d.tales) == 0 && len(st.Facts) == 0 {
+	if len(d.tales) == 0 && len(d.facts) == 0 {
 		return g
 	}
 	d.deleted()
@@ -75,7 +75,11 @@ func digest(st retake.Story) *digester {
 			d.paths[it.Path] = t
 		}
 	}
-	d.facts = st.Facts
+	for _, f := range st.Facts {
+		if f.Kind != retake.FactPort || f.Direct { // the ports of others are on the card
+			d.facts = append(d.facts, f)
+		}
+	}
 	return d
 }
 

@@ -13,6 +13,16 @@ func fact(kind retake.FactKind, what retake.Difference, path, group, name, befor
 	return retake.Fact{Kind: kind, What: what, Path: path, Group: group, Name: name, Before: before, After: after}
 }
 
+func port(what retake.Difference, name, before, after string) retake.Fact {
+	return fact(retake.FactPort, what, "/proc/net/tcp", "", name, before, after)
+}
+
+// ours is a port of a program that belongs to the workspace.
+func ours(f retake.Fact) retake.Fact {
+	f.Direct = true
+	return f
+}
+
 func TestPoints(t *testing.T) {
 	t.Parallel()
 	const (
@@ -45,6 +55,10 @@ func TestPoints(t *testing.T) {
 		{newStage().swap("config/a.json", 1, 1).fact(fact(retake.FactSetting, edited, "config/a.json", "", "a", "1", "2")).fact(fact(retake.FactSetting, added, "config/a.json", "", "b", "", "2")), "a.json", []string{"config/a.json 2 keys"}},
 		{newStage().swap(db, 1, 1).fact(fact(retake.FactTable, added, db, db, "sessions", "", "id")).fact(fact(retake.FactRows, added, db, db, "sessions", "", "0")), "dev.db", []string{"dev.db +table sessions"}},
 		{newStage().swap(db, 1, 1).fact(fact(retake.FactRows, edited, db, db, "users", "41", "38")), "dev.db", []string{"dev.db users 41 → 38 rows"}},
+		{newStage().swap(db, 1, 1).fact(fact(retake.FactTable, edited, db, db, "orders", "id INTEGER", "id INTEGER, note TEXT")).fact(fact(retake.FactRows, edited, db, db, "orders", "240", "16")), "dev.db", []string{"dev.db orders 240 → 16 rows"}},
+		{newStage().swap(db, 1, 1).fact(fact(retake.FactTable, added, db, db, "notes", "", "id")).fact(fact(retake.FactRows, edited, db, db, "orders", "240", "")), "dev.db", []string{"dev.db +table notes, orders 240 → 0 rows"}},
+		{newStage().swap(db, 1, 1).fact(fact(retake.FactRows, edited, db, db, "a", "9", "8")).fact(fact(retake.FactRows, edited, db, db, "b", "1", "5")).fact(fact(retake.FactRows, edited, db, db, "c", "90", "8")), "dev.db", []string{"dev.db c 90 → 8 rows, a 9 → 8 rows"}},
+		{newStage().swap(db, 1, 1).fact(fact(retake.FactTable, edited, db, db, "orders", "a", "b")).fact(fact(retake.FactRows, edited, db, db, "orders", "16", "240")), "dev.db", []string{"dev.db table orders changed"}},
 		{newStage().swap(db, 1, 1).fact(fact(retake.FactTable, deleted, db, db, "users", "id", "")).fact(fact(retake.FactTable, added, db, db, "a", "", "")).fact(fact(retake.FactTable, added, db, db, "b", "", "")), "dev.db", []string{"dev.db −table users +2 tables"}},
 		{newStage().swap(db, 1, 1).fact(fact(retake.FactIndex, added, db, db, "by_name", "", "")), "dev.db", []string{"dev.db +index by_name"}},
 		{newStage().del("src/a.ts", text).add("src/b.ts", text), "b.ts", []string{"renamed a.ts → b.ts"}},
@@ -53,12 +67,10 @@ func TestPoints(t *testing.T) {
 		{newStage().swap(".env", 1, 0).fact(fact(retake.FactSecret, added, ".env", "", "aws key", "", "")), ".env", []string{".env"}},
 		{newStage().add("deploy/app.service", "x\n").fact(fact(retake.FactUnit, added, "deploy/app.service", "", "app.service", "", "node")), "app.service", []string{"systemd +app.service"}},
 		{newStage().fact(fact(retake.FactCron, added, "/var/spool/cron/u", "", "backup.sh", "", "0 3 * * *")), "cron +backup.sh", []string{"cron +backup.sh"}},
-		{newStage().fact(fact(retake.FactPort, deleted, "/proc/net/tcp", "", "tcp 3000", "node", "")).fact(fact(retake.FactPort, added, "/proc/net/tcp", "", "tcp 80", "", "caddy")), "port 3000", []string{"port 3000 stopped", "port 80 opened by caddy"}},
+		{newStage().fact(port(deleted, "tcp 5432", "postgres", "")), "", []string{}},
+		{newStage().swap("src/a.ts", 1, 0).fact(port(added, "tcp 5432", "", "postgres")), "a.ts", []string{"src/a.ts"}},
+		{newStage().fact(ours(port(deleted, "tcp 3000", "node", ""))).fact(ours(port(added, "tcp 80", "", "caddy"))), "port 3000", []string{"port 3000 stopped", "port 80 opened by caddy"}},
 		{newStage().fact(fact(retake.FactPackage, added, "/var/lib/dpkg/status", "deb", "jq", "", "1.7")).fact(fact(retake.FactPackage, added, "/var/lib/dpkg/status", "deb", "git", "", "2")), "deb +2", []string{"deb +2 packages"}},
-		{newStage().swap(db, 1, 1).fact(fact(retake.FactTable, edited, db, db, "orders", "id INTEGER", "id INTEGER, note TEXT")).fact(fact(retake.FactRows, edited, db, db, "orders", "240", "16")), "dev.db", []string{"dev.db orders 240 → 16 rows"}},
-		{newStage().swap(db, 1, 1).fact(fact(retake.FactTable, added, db, db, "notes", "", "id")).fact(fact(retake.FactRows, edited, db, db, "orders", "240", "")), "dev.db", []string{"dev.db +table notes, orders 240 → 0 rows"}},
-		{newStage().swap(db, 1, 1).fact(fact(retake.FactRows, edited, db, db, "a", "9", "8")).fact(fact(retake.FactRows, edited, db, db, "b", "1", "5")).fact(fact(retake.FactRows, edited, db, db, "c", "90", "8")), "dev.db", []string{"dev.db c 90 → 8 rows, a 9 → 8 rows"}},
-		{newStage().swap(db, 1, 1).fact(fact(retake.FactTable, edited, db, db, "orders", "a", "b")).fact(fact(retake.FactRows, edited, db, db, "orders", "16", "240")), "dev.db", []string{"dev.db table orders changed"}},
 		{newStage().swap("a.log", 1, 0).swap(".git/HEAD", 1, 1).swap("src/a.ts", 1, 1), "a.ts", []string{"src/a.ts", "1 in .git/", "a.log"}},
 	} {
 		st := mustTell(t, c.stage.input())
@@ -154,7 +166,8 @@ func TestCompose(t *testing.T) {
 		{newStage().del("dist/a.js", "x\n").del("dist/b.js", "y\n"), "2 files in dist/ deleted"},
 		{newStage().del("src/a.ts", text).add("src/b.ts", text), "src/a.ts renamed to src/b.ts"},
 		{newStage().add("node_modules/a.js", "x\n").add("node_modules/b.js", "x\n"), "2 files in node_modules/ added"},
-		{newStage().fact(fact(retake.FactPort, retake.Deleted, "/proc/net/tcp", "", "tcp 3000", "node", "")), "port 3000 stopped"},
+		{newStage().fact(ours(port(retake.Deleted, "tcp 3000", "node", ""))), "port 3000 stopped"},
+		{newStage().fact(port(retake.Deleted, "tcp 5432", "postgres", "")), "nothing changed"},
 	} {
 		if got := story.Compose(mustTell(t, c.stage.input())); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

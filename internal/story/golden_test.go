@@ -29,7 +29,7 @@ func shopfront() *stage {
 	s.fact(retake.Fact{Kind: retake.FactEnv, What: retake.Added, Name: "SESSION_KEY", Path: ".env"})
 	s.fact(retake.Fact{Kind: retake.FactTable, What: retake.Added, Group: "data/dev.db", Name: "sessions", Path: "data/dev.db"})
 	s.fact(retake.Fact{Kind: retake.FactRows, What: retake.Added, Group: "data/dev.db", Name: "sessions", After: "0", Path: "data/dev.db"})
-	s.fact(retake.Fact{Kind: retake.FactPort, What: retake.Deleted, Name: "tcp 3000", Before: "node", Path: "/proc/net/tcp"})
+	s.fact(retake.Fact{Kind: retake.FactPort, What: retake.Deleted, Name: "tcp 3000", Before: "node", Path: "/proc/net/tcp", Direct: true})
 	return s
 }
 
