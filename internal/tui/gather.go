@@ -81,10 +81,8 @@ func (n *shot) fresh(ctx context.Context, s retake.Service, ws retake.WorkspaceI
 		return false, err
 	}
 	forks := n.forks
-	if !good {
-		if all, err := s.Forks(ctx, ws); err == nil { // the timeline stands without them
-			forks = all
-		}
+	if all, err := s.Forks(ctx, ws); err == nil { // the timeline stands without them; titles name them
+		forks = all
 	}
 	now, level, newest := n.now(ctx, s, ws, t, good)
 	same := !first && reflect.DeepEqual(t, n.head) && reflect.DeepEqual(forks, n.forks) && reflect.DeepEqual(now, n.view.Now)
