@@ -23,7 +23,7 @@ type catAnswer struct {
 func (f *face) catCommand() *cobra.Command {
 	ref := ""
 	cmd := &cobra.Command{
-		Use: "cat REF PATH", Short: "a file as it was", Args: catArgs(&ref),
+		Use: "cat REF PATH", Short: "a file as it was", Args: f.catArgs(&ref),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, ws, err := f.here(cmd.Context())
 			if err != nil {
@@ -50,13 +50,17 @@ func (f *face) catCommand() *cobra.Command {
 }
 
 // catArgs takes a ref and a path. Who names only a file is told how the moment is named.
-func catArgs(ref *string) cobra.PositionalArgs {
+func (f *face) catArgs(ref *string) cobra.PositionalArgs {
+	moment := func(word string) bool {
+		r, err := retake.ParseRef(word, f.Clock.Now())
+		return err == nil && r.Form != retake.RefName
+	}
 	return func(cmd *cobra.Command, args []string) error {
-		if *ref != "" || len(args) != 1 {
+		if *ref != "" || len(args) != 1 || moment(args[0]) {
 			return refOr(ref, 2, 2)(cmd, args)
 		}
-		at, path, ok := strings.Cut(args[0], ":")
-		if !ok || at == "" || path == "" {
+		at, path, _ := strings.Cut(args[0], ":")
+		if path == "" || !moment(at) {
 			at, path = "latest", args[0]
 		}
 		typed := shellLine([]string{path})

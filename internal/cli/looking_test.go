@@ -114,6 +114,8 @@ func TestCatAsksForTheMoment(t *testing.T) {
 	p.types("", "cat", "a.txt", "--no-color").want(t, 2, "", "As it was at which moment? Usage: retake cat REF PATH.")
 	p.types("", "cat", "a.txt", "--no-color").want(t, 2, "", "at latest: retake cat latest a.txt     its moments: retake log --path a.txt")
 	p.types("", "cat", "1:a b.txt", "--no-color").want(t, 2, "", "at 1: retake cat 1 'a b.txt'")
+	p.types("", "cat", "1").want(t, 2, "", "Usage: retake cat REF PATH. That needs more words.")
+	p.types("", "cat", "a:b.txt", "--no-color").want(t, 2, "", "at latest: retake cat latest a:b.txt ")
 	p.types("", "cat", "latest", "a.txt").want(t, 0, "", "")
 }
 
