@@ -112,7 +112,7 @@ func writer(cp retake.Checkpoint) string {
 func renderBlame(l picture.Look, b retake.Blame, whole bool) string {
 	var s strings.Builder
 	head := screen.Escape(b.Path)
-	fmt.Fprintf(&s, "%s  %s\n", l.Bold(head), l.Dim(fmt.Sprintf("at %d, %s", b.Checkpoint.Number, l.Clock(b.Checkpoint.Time))))
+	fmt.Fprintf(&s, "%s  %s\n", l.Bold(head), l.Dim(fmt.Sprintf("as of %d, %s", b.Checkpoint.Number, l.Clock(b.Checkpoint.Time))))
 	if b.Why != "" {
 		return s.String() + "  no lines: " + screen.Escape(b.Why) + "\n"
 	}

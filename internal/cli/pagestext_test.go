@@ -63,7 +63,7 @@ func shopBlame() retake.Blame {
 func TestBlame(t *testing.T) {
 	t.Parallel()
 	same(t, cli.RenderBlame(cli.NewLook(80, now, false, false), shopBlame(), false),
-		`src/au\x1bth.ts  at 22, 11:31`,
+		`src/au\x1bth.ts  as of 22, 11:31`,
 		``,
 		` 1  09:41  start                 1  import { session } from './session'`,
 		`                                 2`,
@@ -86,7 +86,7 @@ func TestBlame(t *testing.T) {
 		t.Errorf("a pipe gets less than all:\n%s", whole)
 	}
 	binary := retake.Blame{Path: "logo.png", Checkpoint: retake.Checkpoint{Number: 3, Time: at(10, 0)}, Why: "binary"}
-	same(t, cli.RenderBlame(cli.NewLook(80, now, false, false), binary, false), `logo.png  at 3, 10:00`, `  no lines: binary`)
+	same(t, cli.RenderBlame(cli.NewLook(80, now, false, false), binary, false), `logo.png  as of 3, 10:00`, `  no lines: binary`)
 }
 
 func TestChronicle(t *testing.T) {
