@@ -15,6 +15,7 @@ import { ago, clock, whole } from "../../words/time.ts";
 import type { Read } from "./book.ts";
 import { Story } from "./Rows.tsx";
 import { filesOf, flagsOf, gapWords, pieces, pointsOf } from "./story.ts";
+import { workOf } from "./work.ts";
 import { themesOf, trail, trailName } from "./themes.ts";
 
 interface Props {
@@ -52,7 +53,7 @@ export function Preview({ ws, read, at, goals, newer, older }: Props) {
         <h2>{titleOf(c, goals).text}</h2>
         <Meta c={c} finding={finding} />
         <Verified ws={ws} read={read} at={at} ready={calm === c.number} />
-        <Changed ws={ws} c={c} finding={finding} before={before} ready={calm === c.number} />
+        <Changed ws={ws} c={c} finding={finding} before={before} work={workOf(c, (id) => read.moments.find((m) => m.id === id))} ready={calm === c.number} />
         <Said ws={ws} c={c} />
         <Kept ws={ws} c={c} />
       </div>
@@ -181,7 +182,7 @@ function Outcome({ run, failed, words }: { run?: Verification; failed: boolean; 
   );
 }
 
-function Changed({ ws, c, finding, before, ready }: { ws: string; c: Checkpoint; finding?: Finding; before?: Checkpoint; ready: boolean }) {
+function Changed({ ws, c, finding, before, work, ready }: { ws: string; c: Checkpoint; finding?: Finding; before?: Checkpoint; work: string; ready: boolean }) {
   const files = filesOf(c, finding);
   const story = useQuery({ ...storyOf(ws, c.parent ?? "", String(c.number)), enabled: ready && !!c.parent && c.trigger !== "init" && files > 0, retry: false });
   const themes = story.data ? themesOf(story.data) : [];
@@ -193,7 +194,7 @@ function Changed({ ws, c, finding, before, ready }: { ws: string; c: Checkpoint;
       </h3>
       {themes.length === 0 ? (
         <p className="dim">
-          <Story parts={pointsOf(c, finding?.gist).map(pieces)} />
+          <Story parts={pointsOf(c, finding?.gist, work).map(pieces)} />
         </p>
       ) : null}
       {themes.map((t) => (

@@ -85,7 +85,7 @@ function inWords(p: RowProps<"moment">): string {
 
 /** Told is what a row tells of a moment, its own or the newest of a fork: when, a title and flags,
  *  who, what really changed, what was verified, how many files. */
-function Told({ c, finding, flags, children }: { c: Checkpoint; finding?: Finding; flags: ReturnType<typeof flagsOf>; children: ReactNode }) {
+function Told({ c, finding, flags, work, children }: { c: Checkpoint; finding?: Finding; flags: ReturnType<typeof flagsOf>; work?: string; children: ReactNode }) {
   return (
     <>
       <time className="tl-t num" dateTime={c.time} title={whole(c.time)}>
@@ -98,7 +98,7 @@ function Told({ c, finding, flags, children }: { c: Checkpoint; finding?: Findin
         </span>
         <span className="tl-s">
           <span className="tl-t2 num">{clock(c.time)} </span>
-          <Story parts={storyLine(c, finding, flags)} />
+          <Story parts={storyLine(c, finding, flags, work)} />
         </span>
       </span>
       <Marks finding={finding} />
@@ -119,7 +119,7 @@ export const MomentRow = memo(function MomentRow(p: RowProps<"moment">) {
   return (
     <a className={kind} href={`/w/${p.ws}/m/${c.number}`} data-number={c.number} aria-current={p.chosen ? "true" : undefined} onClick={(e) => p.choose(c.number, e)} draggable={false}>
       <b className="tl-n num">{c.number}</b>
-      <Told c={c} finding={p.finding} flags={flags}>
+      <Told c={c} finding={p.finding} flags={flags} work={p.item.work}>
         <span className="tl-x">{title.text}</span>
         <span className="sr"> {inWords(p)} </span>
         {flags.slice(0, 2).map((f) => (

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { Finding, Point, Story } from "../../api/types.ts";
 import { idOf, moment } from "./sample.ts";
 import { filesOf, flagsOf, marks, nodeOf, pieces, storyLine } from "./story.ts";
+import { workOf } from "./work.ts";
 import { themesOf, trail, trailName } from "./themes.ts";
 
 const counts = { added: 0, deleted: 0, edited: 1, renamed: 0, moded: 0, retyped: 0, timed: 0, plus: 0, minus: 0 };
@@ -33,6 +34,19 @@ test("without a gist the counts speak", () => {
   const back = { course: "restore", target: idOf(2), before: idOf(4), written: 3, deleted: 1 };
   assert.equal(line({ trigger: "return", parent: idOf(2), return: back, changed: { added: 2, deleted: 1, edited: 1 } }), "deleted 1 | brought back 2 | changed 1");
   assert.equal(filesOf(moment(1)), 7);
+});
+
+test("a turn that ended with nothing more says where its work is", () => {
+  const turn = { agent: "a", session: "s", id: "t1" };
+  const line = [moment(2, { ...edited, trigger: "turn", turn: { ...turn, id: "t0" } }), moment(3, { ...edited, trigger: "task", turn }), moment(4, { trigger: "call", turn, changed: { added: 0, deleted: 0, edited: 0 } }), moment(5, { ...edited, trigger: "task", turn })];
+  const none = { changed: { added: 0, deleted: 0, edited: 0 } };
+  const at = (id: string) => line.find((c) => c.id === id);
+  const end = moment(6, { ...none, trigger: "turn", turn });
+  assert.equal(workOf(end, at), "3–5");
+  assert.equal(text(storyLine(end, undefined, [], workOf(end, at))), "its work is in 3–5");
+  assert.equal(workOf(moment(6, { ...none, trigger: "turn", turn: { ...turn, id: "t2" } }), at), "");
+  assert.equal(workOf(moment(6, { ...edited, trigger: "turn", turn }), at), "");
+  assert.equal(workOf(moment(4, { ...none, trigger: "turn", turn }), at), "3");
 });
 
 test("claims are never green and never beside what was run", () => {

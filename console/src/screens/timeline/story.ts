@@ -58,9 +58,9 @@ export interface Piece {
 const most = 4;
 
 /** What really changed, as parts that are set with commas between. */
-export function storyLine(c: Checkpoint, f: Finding | undefined, flags: readonly FlagWord[]): Piece[][] {
+export function storyLine(c: Checkpoint, f: Finding | undefined, flags: readonly FlagWord[], work = ""): Piece[][] {
   const why = flags.map((x) => x.why).filter(Boolean);
-  const points = why.length > 0 && filesOf(c, f) === 0 ? [] : pointsOf(c, f?.gist);
+  const points = why.length > 0 && filesOf(c, f) === 0 ? [] : pointsOf(c, f?.gist, work);
   const told = points.filter((p) => p.theme === "deleted" || !why.some((w) => names(w, shown(p.text))));
   const deleted = told.filter((p) => p.theme === "deleted").map(pieces);
   const rest = told.filter((p) => p.theme !== "deleted").map(pieces);
@@ -70,13 +70,13 @@ export function storyLine(c: Checkpoint, f: Finding | undefined, flags: readonly
   return [...parts.slice(0, most - 1), [{ text: `${count(parts.length - most + 1)} more`, look: "dim" }]];
 }
 
-/** The points of a gist, or counts while there is none. */
-export function pointsOf(c: Checkpoint, g?: Gist): Point[] {
+/** The points of a gist, or counts while there is none. Work: where that of its turn is. */
+export function pointsOf(c: Checkpoint, g?: Gist, work = ""): Point[] {
   const total = changedFiles(c);
   if (c.trigger === "init") return [{ theme: "", text: `first capture, ${shown(c.coverage.grade)}` }];
   const told = g && (storyTotal(g) > 0 || total === 0) && !(c.return && c.return.course !== "adopt");
   const points = told ? (g.points ?? []) : counted(c);
-  if (points.length === 0 && total === 0) return [{ theme: "", text: c.turn && c.trigger === "turn" ? "talk only, nothing changed" : "nothing changed" }];
+  if (points.length === 0 && total === 0) return [{ theme: "", text: work ? `its work is in ${work}` : c.turn && c.trigger === "turn" ? "talk only, nothing changed" : "nothing changed" }];
   return points;
 }
 

@@ -5,6 +5,7 @@ import type { Goals } from "../../words/moment.ts";
 import { counting, groupOf, groupsOf, isOf, matches, wantsAll, type Census, type Grouping, type Wanted } from "./filter.ts";
 import { behindOf, folding, grown, twigsOf, withForks, type ForkLine, type Rung, type Told } from "./fold.ts";
 import { lanesOf, laying, solid, strokeAt, stroked, type Spot } from "./lanes.ts";
+import { workOf } from "./work.ts";
 
 /** Where the graph stands beside a row. */
 export interface Place {
@@ -26,7 +27,7 @@ interface Common extends Place {
 export type Item = Common &
   (
     | { kind: "now" }
-    | { kind: "moment"; c: Checkpoint }
+    | { kind: "moment"; c: Checkpoint; work?: string } // where the work of its turn is, when it is elsewhere
     | { kind: "quiet" | "left-fold"; run: readonly Checkpoint[] }
     | { kind: "fork"; fork: ForkLine }
     | { kind: "more"; n: number; origin: Checkpoint }
@@ -140,6 +141,7 @@ class Listing {
   matched = 0;
   private above = 0;
   private hanging = false;
+  private byId?: Map<string, Checkpoint>;
   constructor(private readonly i: Input) {}
 
   now() {
@@ -174,6 +176,7 @@ class Listing {
   private moment(x: Item & { kind: "moment" }) {
     this.matched++;
     this.rows.set(x.c.number, this.items.length);
+    x.work = workOf(x.c, (id) => (this.byId ??= new Map(this.i.moments.map((c) => [c.id, c]))).get(id));
     this.items.push(x);
     for (const effect of (x.c.effects ?? []).toReversed()) {
       const place = { lane: x.lane, above: x.below, below: x.below, joins: 0, opens: 0, joint: 0 };
