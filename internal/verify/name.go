@@ -25,7 +25,8 @@ const depth = 8
 //     its words that is no option: "npm run e2e" is e2e. A build tool that takes a list
 //     of goals is named by the last one.
 //  4. A program that runs a script or a module is named by that, without its directory.
-//  5. Any other program is named by itself, without its directory.
+//  5. Any other program is named by itself, without its directory. The question of a
+//     shell is named by all of it: "test -f x" is test-f-x, and not what npm test is.
 //  6. At most 24 letters, digits and "._:+-"; what else there is becomes "-".
 func Name(command string) string { return clean(nameOf(command, depth)) }
 
@@ -47,6 +48,9 @@ func nameWords(words []string, left int) string {
 		if len(words) == 0 {
 			return ""
 		}
+		if asks(words) {
+			return questionName(words[1:])
+		}
 		program := base(words[0])
 		if slices.Contains(shells, program) {
 			return shellName(program, words[1:], left)
@@ -58,6 +62,21 @@ func nameWords(words []string, left int) string {
 		words = rest
 	}
 	return ""
+}
+
+// asks reports whether words are the question of a shell: test -f x, or [ -f x ].
+func asks(words []string) bool {
+	return len(words) > 1 && (words[0] == "test" || words[0] == "[")
+}
+
+func questionName(words []string) string {
+	name := "test"
+	for _, w := range words {
+		if w = strings.Trim(w, "-]/."); w != "" {
+			name += "-" + strings.ReplaceAll(w, "/", "-")
+		}
+	}
+	return name
 }
 
 // unwrap answers what a program runs that only runs another one.

@@ -13,6 +13,10 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	cases := map[string]string{
 		"npm test":                              "test",
+		"test -f dist/app.js":                   "test-f-dist-app.js",
+		"[ -s a.txt ] ":                         "test-s-a.txt",
+		"sh -c 'test ! -e old'":                 "test-e-old",
+		"./test -v":                             "test",
 		"npm t":                                 "test",
 		"npm run e2e:login":                     "e2e:login",
 		"npm run e2e -- --headed":               "e2e",
