@@ -124,7 +124,7 @@ func allTests(part string) bool {
 		return true
 	}
 	which := part[m[2]:m[3]]
-	return generic[which] || strings.Trim(which, "0123456789") == "" && strings.HasSuffix(part[:m[2]], "all ")
+	return generic()[which] || strings.Trim(which, "0123456789") == "" && strings.HasSuffix(part[:m[2]], "all ")
 }
 
 // admitsFailure reports whether the words tell of something that still fails.

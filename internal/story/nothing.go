@@ -49,11 +49,11 @@ var (
 // question reports whether the text asks for an answer and for nothing else. Where
 // something does not work, a question is a request.
 func (s saying) question() bool {
-	if !strings.HasSuffix(s.text, "?") || len(s.words) < 3 || len(s.words) > longest || len(s.sentences) != 1 || !asking[s.words[0]] {
+	if !strings.HasSuffix(s.text, "?") || len(s.words) < 3 || len(s.words) > longest || len(s.sentences) != 1 || !asking()[s.words[0]] {
 		return false
 	}
 	if trouble().MatchString(s.text) || wishing().MatchString(s.text) {
 		return false
 	}
-	return !slices.ContainsFunc(s.words[1:], func(w string) bool { return asked[w] && w != "do" && w != "use" && w != "it" })
+	return !slices.ContainsFunc(s.words[1:], func(w string) bool { return asked()[w] && w != "do" && w != "use" && w != "it" })
 }

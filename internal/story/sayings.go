@@ -52,13 +52,13 @@ func (s saying) documents() (what string, inCode bool) {
 	for _, c := range s.clauses {
 		switch c = strip(c); {
 		case len(c) == 0:
-		case docClause(c), docNouns[c[0]] && len(c) <= 2:
+		case docClause(c), docNouns()[c[0]] && len(c) <= 2:
 			what = sayDocs
 		case typoClause(c):
 			if what == "" {
 				what = sayTypo
 			}
-		case tellVerbs[c[0]] && what == sayDocs:
+		case tellVerbs()[c[0]] && what == sayDocs:
 		default:
 			return "", false
 		}
@@ -70,15 +70,15 @@ func (s saying) documents() (what string, inCode bool) {
 // word such as "in" or "as" stands between the two, the documents are only where something
 // is told.
 func docClause(c []string) bool {
-	if !docVerbs[c[0]] {
+	if !docVerbs()[c[0]] {
 		return false
 	}
 	for i, w := range c[1:] {
 		switch {
-		case docNouns[w] || strings.HasSuffix(w, ".md"):
+		case docNouns()[w] || strings.HasSuffix(w, ".md"):
 			rest := c[i+2:]
-			return len(rest) == 0 || afterDocs[rest[0]]
-		case between[w] && !textNouns[c[i]], i > 4:
+			return len(rest) == 0 || afterDocs()[rest[0]]
+		case between()[w] && !textNouns()[c[i]], i > 4:
 			return false
 		}
 	}
@@ -93,7 +93,7 @@ func typoClause(c []string) bool {
 		if w == "typo" || w == "typos" {
 			return i <= 4
 		}
-		if between[w] {
+		if between()[w] {
 			return false
 		}
 	}

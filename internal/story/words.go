@@ -3,6 +3,7 @@ package story
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -93,12 +94,25 @@ func wordsOf(s string) []string {
 // before reports whether the text speaks of what comes after the moment.
 func (s saying) before() bool { return len(s.words) > 0 && s.words[0] == "before" }
 
-func (s saying) has(set map[string]bool) bool {
+// has reports whether one of the words is in a lexicon; no lexicon holds none.
+func (s saying) has(l lexicon) bool {
+	if l == nil {
+		return false
+	}
+	set := l()
 	return slices.ContainsFunc(s.words, func(w string) bool { return set[w] })
 }
 
+// lexicon is a set of words. It is made when it is first asked: every event of an agent
+// starts the program, and few of them tell a story.
+type lexicon func() map[string]bool
+
 // list makes a set of words.
-func list(words string) map[string]bool {
+func list(words string) lexicon {
+	return sync.OnceValue(func() map[string]bool { return setOf(words) })
+}
+
+func setOf(words string) map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsSeq(words) {
 		set[w] = true
@@ -107,7 +121,11 @@ func list(words string) map[string]bool {
 }
 
 // forms makes a set of verbs in the forms that people use.
-func forms(verbs string) map[string]bool {
+func forms(verbs string) lexicon {
+	return sync.OnceValue(func() map[string]bool { return formsOf(verbs) })
+}
+
+func formsOf(verbs string) map[string]bool {
 	set := map[string]bool{}
 	for v := range strings.FieldsSeq(verbs) {
 		root := strings.TrimSuffix(v, "e")
@@ -128,14 +146,14 @@ var fillers = list("please can could would you i we i've we've let's now just on
 
 // strip leaves out what stands before the verb.
 func strip(clause []string) []string {
-	for len(clause) > 0 && fillers[clause[0]] {
+	for len(clause) > 0 && fillers()[clause[0]] {
 		clause = clause[1:]
 	}
 	return clause
 }
 
 // speaks are the words by which a saying speaks of a topic.
-var speaks = map[topic]map[string]bool{
+var speaks = map[topic]lexicon{
 	aboutCode:     list("code codebase function functions method methods class classes api endpoint endpoints implementation implement implemented docstring docstrings jsdoc godoc javadoc tsdoc rustdoc comment comments inline openapi swagger types source example examples script scripts snippet snippets sdk cli annotate bug logic refactor refactored component components"),
 	aboutSettings: list("config configs configuration configure configured settings setting option options yaml json toml ci workflow workflows pipeline docker dockerfile compose nginx deploy deployment tsconfig lint eslint .env env environment"),
 	aboutKeys:     list("env .env environment secret secrets key keys variable variables vars credential credentials token tokens dotenv"),
@@ -168,16 +186,16 @@ func (s saying) admits(o offence) bool {
 var repairs = forms("fix implement refactor patch rewrite")
 
 // taking are the words for taking away, and those for work in which things go by nature.
-var taking = func() map[string]bool {
-	set := forms(`remove delete drop clean cleanup reset prune purge replace rewrite move rename migrate refactor uninstall undo revert restore rollback discard strip trim
+var taking lexicon = sync.OnceValue(func() map[string]bool {
+	set := formsOf(`remove delete drop clean cleanup reset prune purge replace rewrite move rename migrate refactor uninstall undo revert restore rollback discard strip trim
 		simplify consolidate merge split reorganize reorganise restructure tidy cut kill wipe eliminate deprecate retire switch swap convert upgrade clear empty rebase pull stash extract
 		unify deduplicate dedupe substitute archive disable exclude revoke rotate redo overhaul modernize modernise streamline shrink reduce rework transition sync reinstall downgrade checkout squash erase destroy`)
-	for w := range list(`rid gone removal deletion cleanup rewrote rewritten unused dead obsolete redundant duplicate duplicates instead scratch fresh leftover leftovers legacy stale branch git without minus
+	for w := range setOf(`rid gone removal deletion cleanup rewrote rewritten unused dead obsolete redundant duplicate duplicates instead scratch fresh leftover leftovers legacy stale branch git without minus
 		entferne entfernen lösche löschen gelöscht ersetze ersetzen aufräumen supprime supprimer supprimez remplacer elimina eliminar borra borrar quita quitar rimuovi remover remove apagar excluir удали удалить verwijder usuń ta-bort`) {
 		set[w] = true
 	}
 	return set
-}()
+})
 
 // takesAway reports whether the words speak of taking away at all.
 func (s saying) takesAway() bool {
@@ -185,20 +203,20 @@ func (s saying) takesAway() bool {
 }
 
 // acting are the verbs of doing something to files.
-var acting = func() map[string]bool {
-	set := forms(`add fix update implement create change edit make build set use install bump introduce support allow enable show hide handle wire connect style polish document extend adjust tweak optimize optimise
+var acting lexicon = sync.OnceValue(func() map[string]bool {
+	set := formsOf(`add fix update implement create change edit make build set use install bump introduce support allow enable show hide handle wire connect style polish document extend adjust tweak optimize optimise
 		integrate configure translate redesign improve modify patch correct write generate apply format include expose log validate cache render test cover complete finish refine publish`)
-	for w := range list("wrote written made built setup") {
+	for w := range setOf("wrote written made built setup") {
 		set[w] = true
 	}
 	return set
-}()
+})
 
 // acts reports whether a clause tells of something that is done.
 func (s saying) acts() bool {
 	return slices.ContainsFunc(s.clauses, func(c []string) bool {
 		c = strip(c)
-		return len(c) > 1 && acting[c[0]]
+		return len(c) > 1 && acting()[c[0]]
 	})
 }
 
@@ -208,6 +226,6 @@ var doing = list(`changed fixed added updated edited removed deleted implemented
 // did reports whether the words tell of changes that were made.
 func (s saying) did() bool {
 	return slices.ContainsFunc(s.sentences, func(sentence string) bool {
-		return !untouched(sentence) && slices.ContainsFunc(wordsOf(sentence), func(w string) bool { return doing[w] })
+		return !untouched(sentence) && slices.ContainsFunc(wordsOf(sentence), func(w string) bool { return doing()[w] })
 	})
 }
