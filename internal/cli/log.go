@@ -103,11 +103,9 @@ func (c *logCmd) show(ctx context.Context, s retake.Service, ws retake.Workspace
 		v.Complete(ctx, s, ws, forks)
 		v.Stand(c.newest(ctx, s, ws), now())
 	}
-	who := ""
-	if c.session != "" && len(t.Checkpoints) == 0 && !c.json {
-		who = c.sessions(ctx, s, ws)
-	}
-	err = c.emit(logAnswer{1, t}, func(l picture.Look) string { return picture.RenderTimeline(l, v) + who + c.rest(l, t, limit) })
+	err = c.emit(logAnswer{1, t}, func(l picture.Look) string {
+		return picture.RenderTimeline(l, v) + c.sessions(ctx, s, ws, t) + c.rest(l, t, limit)
+	})
 	if err == nil && len(t.Checkpoints) > 0 {
 		c.hintLine(v.Hints())
 	}
@@ -117,8 +115,11 @@ func (c *logCmd) show(ctx context.Context, s retake.Service, ws retake.Workspace
 // sessionsNamed is how many sessions are offered to who named another one.
 const sessionsNamed = 6
 
-// sessions tells which ones there are, the newest first.
-func (c *logCmd) sessions(ctx context.Context, s retake.Service, ws retake.Workspace) string {
+// sessions tells who named one without moments which ones there are, the newest first.
+func (c *logCmd) sessions(ctx context.Context, s retake.Service, ws retake.Workspace, found retake.Timeline) string {
+	if c.session == "" || len(found.Checkpoints) > 0 {
+		return ""
+	}
 	t, err := s.Log(ctx, retake.LogQuery{Workspace: ws.ID, Limit: logPage})
 	if err != nil {
 		return ""

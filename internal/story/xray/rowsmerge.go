@@ -38,7 +38,7 @@ func (c *comparing) cursor(p *pairing, side int) (*cursor, error) {
 	// are kept.
 	query := "SELECT +" + strings.Join(p.selected[side], ", +") + " FROM main." + quoted(p.tables[side]) + " AS t ORDER BY " +
 		strings.Join(p.keys[side], " COLLATE BINARY, ") + " COLLATE BINARY"
-	rows, err := cur.db.conn.QueryContext(cur.db.ctx, query)
+	rows, err := cur.db.conn.QueryContext(cur.db.ctx, query) //nolint:rowserrcheck // next does, at the end of the rows
 	if err != nil {
 		if strings.Contains(err.Error(), "no such column: t.") {
 			return nil, noKey // of a table without numbers

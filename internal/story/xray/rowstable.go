@@ -2,6 +2,7 @@ package xray
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -67,8 +68,11 @@ func compareDatabases(dbs [2]*database, head rowsHead, in input) (out *RowsRead)
 }
 
 func reasonOf(err error) why {
-	w, _ := reason(err, damaged).(why)
-	return w
+	var w why
+	if errors.As(err, &w) {
+		return w
+	}
+	return damaged
 }
 
 // tablesOf are the tables of a database, without those in which modules keep what is theirs.
