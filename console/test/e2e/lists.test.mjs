@@ -59,6 +59,7 @@ async function stays(path, list, least, at, open) {
   await open?.();
   const rowsOf = page.getByRole("list", { name: list }).first().locator("> li");
   await rowsOf.nth(9).waitFor();
+  await page.getByText("are read so far").waitFor({ state: "detached" }); // the first paths stand alone for a moment
   const rows = Number(await rowsOf.first().getAttribute("aria-setsize"));
   assert.ok(rows >= least, `${rows} rows`);
   const row = rowsOf.locator(at).first();
