@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/picture"
+	"github.com/retake-dev/retake/internal/theme"
 )
 
 // Bounds of what is asked of one database.
@@ -24,26 +24,17 @@ type rowsAnswer struct {
 	retake.RowsDiff
 }
 
-// isDatabase knows a database by its name, as the readers of stories do.
-func isDatabase(name string) bool {
-	switch strings.ToLower(path.Ext(name)) {
-	case ".db", ".sqlite", ".sqlite3", ".db3", ".s3db", ".sl3":
-		return true
-	}
-	return false
-}
-
 // databases are those that were asked for by path: what changed, and what is named itself,
 // because a database may have changed in its log alone.
 func databases(q retake.DiffQuery, changes []retake.Change) []string {
 	var out []string
 	for _, c := range changes {
-		if isDatabase(c.Path) && !picture.IsDir(&c) && (c.What == retake.Edited || c.What == retake.Added || c.What == retake.Deleted) {
+		if theme.SQLite(c.Path) && !picture.IsDir(&c) && (c.What == retake.Edited || c.What == retake.Added || c.What == retake.Deleted) {
 			out = append(out, c.Path)
 		}
 	}
 	for _, p := range q.Paths {
-		if isDatabase(p) && !slices.Contains(out, p) {
+		if theme.SQLite(p) && !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}

@@ -134,6 +134,8 @@ func (c *logCmd) sessions(ctx context.Context, s retake.Service, ws retake.Works
 		}
 	}
 	switch n := len(names); {
+	case n == 0 && int64(len(t.Checkpoints)) < t.Total:
+		return fmt.Sprintf("None of the newest %s moments is of an agent.\n", screen.Count(int64(len(t.Checkpoints))))
 	case n == 0:
 		return "No agent worked here yet.\n"
 	case n > sessionsNamed:

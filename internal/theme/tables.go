@@ -68,6 +68,14 @@ func Binary(path string) bool {
 	return pictures()[suffix(name)]
 }
 
+var sqlite = set(".db .sqlite .sqlite3 .db3 .s3db .sl3")
+
+// SQLite reports whether a path is, by its name, a database whose tables can be read.
+func SQLite(path string) bool {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	return sqlite()[suffix(name)]
+}
+
 func set(list string) func() map[string]bool {
 	return index(map[bool]string{true: list})
 }

@@ -33,11 +33,7 @@ func isSQLite(p place) bool {
 		return false
 	default:
 	}
-	switch p.ext {
-	case ".db", ".sqlite", ".sqlite3", ".db3", ".s3db", ".sl3":
-		return true
-	}
-	return p.entry.Size%sqlitePage == 0 && p.entry.Size <= maxSQLite && !theme.Binary(p.path)
+	return theme.SQLite(p.path) || (p.entry.Size%sqlitePage == 0 && p.entry.Size <= maxSQLite && !theme.Binary(p.path))
 }
 
 func isSystemCrontab(p place) bool { return p.ends("etc/crontab") || p.in("etc/cron.d") }
