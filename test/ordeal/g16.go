@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -280,13 +279,6 @@ func (t *worlds) other(q asked, kind retake.KeyKind) {
 	for id := range t.nb.known {
 		t.seen[id] = true
 	}
-}
-
-// narrates: the answer shows what is told of moments, which comes after them. The path says
-// so and not the operation: some are asked with another method.
-func narrates(q asked) bool {
-	at, _, _ := strings.Cut(q.path, "?")
-	return q.method == http.MethodGet && slices.Contains([]string{"checkpoints", "search", "chronicle"}, path.Base(at))
 }
 
 // pair asks both worlds at once.

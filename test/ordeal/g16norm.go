@@ -12,6 +12,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -190,4 +191,11 @@ func (n *reader) fill(q asked) asked {
 		q.body = []byte(put(string(q.body)))
 	}
 	return q
+}
+
+// narrates: the answer shows what is told of moments, which comes after them. The path says
+// so and not the operation: some are asked with another method.
+func narrates(q asked) bool {
+	at, _, _ := strings.Cut(q.path, "?")
+	return q.method == http.MethodGet && slices.Contains([]string{"checkpoints", "search", "chronicle"}, path.Base(at))
 }
