@@ -49,13 +49,14 @@ func (t *teller) put(u untold) {
 	}
 }
 
-// want is add for who looks at rows: what is being told needs not be told again.
+// want is add for who looks at rows: what is being told needs not be told again, and what
+// was told since the row was read needs no tree.
 func (t *teller) want(cp retake.Checkpoint) {
 	t.mu.Lock()
 	told := cp.ID == t.now
 	t.mu.Unlock()
 	if !told {
-		t.add(cp)
+		t.put(t.freshOf(cp))
 	}
 }
 

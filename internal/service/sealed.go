@@ -103,6 +103,8 @@ func (t *teller) freshOf(cp retake.Checkpoint) untold {
 	defer t.mu.Unlock()
 	for _, u := range t.fresh {
 		if u.ID == cp.ID {
+			own := *u.sealed // who tells it writes there
+			u.sealed = &own
 			return u
 		}
 	}
