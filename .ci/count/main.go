@@ -12,7 +12,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -77,6 +79,7 @@ func read(r io.Reader, show io.Writer) (tally, error) {
 	for pkg := range c.open {
 		c.failed++
 		fmt.Fprintf(show, "FAIL  %s never ended\n%s", pkg, c.take(pkg, ""))
+		c.unended(pkg)
 	}
 	return c.tally, nil
 }
@@ -105,6 +108,9 @@ func (c *reader) line(line string) {
 
 func (c *reader) test(e event) {
 	out := c.take(e.Package, e.Test)
+	if _, panics, found := strings.Cut(out, "\npanic: "); found && e.Action != "fail" { // the go command takes it for the words of whoever spoke last
+		fmt.Fprintf(c.show, "panic: %s", beginning(panics))
+	}
 	switch e.Action {
 	case "pass":
 		c.passed++
@@ -137,8 +143,29 @@ func (c *reader) pkg(e event) {
 	case e.Action == "fail" && !c.bad[e.Package]:
 		c.failed++
 		fmt.Fprintf(c.show, "FAIL  %s\n%s%s", e.Package, c.take(e.FailedBuild, ""), out)
+		c.unended(e.Package)
 	}
 	delete(c.bad, e.Package)
+}
+
+// startLines is how much of a test that did not end is shown: a panic, and a time that is
+// over, name what ran before they dump its stacks.
+const startLines = 60
+
+// unended shows what the tests of a package said that neither passed nor failed.
+func (c *reader) unended(pkg string) {
+	for _, key := range slices.Sorted(maps.Keys(c.output)) {
+		test, of := strings.CutPrefix(key, pkg+" ")
+		if !of || test == "" {
+			continue
+		}
+		fmt.Fprintf(c.show, "      %s did not end\n%s", test, beginning(c.take(pkg, test)))
+	}
+}
+
+func beginning(out string) string {
+	lines := strings.SplitAfter(out, "\n")
+	return strings.Join(lines[:min(startLines, len(lines))], "")
 }
 
 func (c *reader) keep(pkg, test, text string) {

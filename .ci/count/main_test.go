@@ -36,6 +36,18 @@ func TestRead(t *testing.T) {
 		"never ends": {`{"Action":"start","Package":"p"}
 {"Action":"pass","Package":"p","Test":"TestA"}
 `, tally{1, 1, 0}, []string{"p never ended"}},
+		"takes too long, after another spoke": {`{"Action":"start","Package":"p"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"=== RUN   TestA\n"}
+{"Action":"output","Package":"p","Test":"TestB","Output":"--- PASS: TestB\n"}
+{"Action":"output","Package":"p","Test":"TestB","Output":"panic: test timed out\n"}
+{"Action":"pass","Package":"p","Test":"TestB"}
+{"Action":"fail","Package":"p"}
+`, tally{1, 1, 0}, []string{"panic: test timed out\n", "TestA did not end\n"}},
+		"takes too long": {`{"Action":"start","Package":"p"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"panic: test timed out\n"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"running tests:\n"}
+{"Action":"fail","Package":"p"}
+`, tally{0, 1, 0}, []string{"TestA did not end\npanic: test timed out\nrunning tests:\n"}},
 		"the same package twice": {`{"Action":"start","Package":"p"}
 {"Action":"fail","Package":"p","Test":"TestA"}
 {"Action":"fail","Package":"p"}
