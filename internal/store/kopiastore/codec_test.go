@@ -3,6 +3,8 @@ package kopiastore
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -130,10 +132,94 @@ func TestTwoOfOneNameAreRefused(t *testing.T) {
 	}
 }
 
+// TestSwiftIsSlow: where the quick reader answers, encoding/json answers the same; and it
+// answers for what we write.
+func TestSwiftIsSlow(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		entries := anyEntries(t, false)
+		b, _, err := encodeDir(entries, 7, rapid.Bool().Draw(t, "bare"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := rapid.IntRange(0, 2).Draw(t, "bytes changed")
+		for range n {
+			at := rapid.IntRange(0, len(b)-1).Draw(t, "at")
+			with := rapid.SampledFrom([]string{"", "0", "9", "-", " ", `"`, `\\`, "{", "}", ",", "\xff", "\x01", "é", "Z", "null", `"name":"x",`}).Draw(t, "with")
+			b = slices.Concat(b[:at], []byte(with), b[at+1:])
+		}
+		if quick := same(t, b); !quick && n == 0 && len(entries) > 0 {
+			t.Fatalf("not read quickly:\n%s", b)
+		}
+	})
+}
+
+type failer interface{ Fatalf(string, ...any) }
+
+// same reports whether the quick reader answers, and fails when it answers differently.
+func same(t failer, b []byte) bool {
+	got, ok := swiftDir(b)
+	if !ok {
+		return false
+	}
+	want, err := slowDir(b)
+	if err != nil {
+		t.Fatalf("read quickly, and not at all by encoding/json: %v\n%s", err, b)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Fatalf("-slow +swift:\n%s\n%s", d, b)
+	}
+	return true
+}
+
+func TestWhatWeWriteIsReadQuickly(t *testing.T) {
+	t.Parallel()
+	entries := []retake.Entry{
+		{Name: "src", Kind: retake.KindDir, Mode: 0o1755, ModTime: 1e18 + 120, Object: "k" + someObject, Sum: retake.Summary{Files: 1, Bytes: 7, MaxTime: 1e18}},
+		{Name: "a & <b>\n", Kind: retake.KindFile, Mode: 0o4644, Size: 7, UID: 1000, GID: mostID, ModTime: 1e18, Object: someObject},
+		{Name: "größe", Kind: retake.KindSymlink, Object: someObject, Extra: &retake.Extra{Xattrs: map[string][]byte{"user.}": {1}}}},
+		{Name: "\xff", Kind: retake.KindFIFO, Object: someObject},
+	}
+	for _, bare := range []bool{false, true} {
+		b, _, err := encodeDir(entries, 1, bare)
+		if err != nil || !same(t, b) {
+			t.Errorf("bare %v, %v: %s", bare, err, b)
+		}
+	}
+}
+
+func BenchmarkDecodeDir(b *testing.B) {
+	var entries []retake.Entry
+	for i := range 2500 {
+		e := retake.Entry{Name: fmt.Sprintf("package-%d", i*7919%2500), Kind: retake.KindDir, Mode: 0o755, ModTime: 1e18 + int64(i), Object: "k" + someObject, Sum: retake.Summary{Files: 40, Dirs: 4, Bytes: 99_000, MaxTime: 1e18}}
+		if i%10 == 0 {
+			e = retake.Entry{Name: e.Name + ".js", Kind: retake.KindFile, Mode: 0o644, Size: 900, ModTime: e.ModTime, UID: 1000, Object: someObject}
+		}
+		entries = append(entries, e)
+	}
+	stream, _, err := encodeDir(entries, 1, false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, decode := range map[string]func([]byte) ([]retake.Entry, error){"swift": decodeDir, "slow": slowDir} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if got, err := decode(stream); err != nil || len(got) != len(entries) {
+					b.Fatal(len(got), err)
+				}
+			}
+		})
+	}
+}
+
 func FuzzDecodeDir(f *testing.F) {
 	b, _, _ := encodeDir([]retake.Entry{{Name: "a\xff", Kind: retake.KindSocket, Object: someObject}}, 1, false)
 	f.Add(b)
+	b, _, _ = encodeDir([]retake.Entry{{Name: "d", Kind: retake.KindDir, Mode: 0o755, ModTime: 1e18, Object: "k" + someObject}, {Name: "é&", Kind: retake.KindFile, Size: 3, UID: 7, Object: someObject}}, 1, false)
+	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
+		same(t, b)
 		entries, err := decodeDir(b)
 		if err != nil {
 			return
