@@ -94,12 +94,18 @@ func (w *walkBack) differs(ctx context.Context, cp, before retake.Checkpoint) (b
 	return false, err
 }
 
-const stride = 64
+const (
+	stride    = 64
+	firstStep = 4 // what is looked for is mostly near
+)
 
-// backwards goes through the timeline from the newest, with the one before each, until
-// f answers false.
-func (s *Service) backwards(ctx context.Context, ws retake.WorkspaceID, f func(cp, before retake.Checkpoint) (bool, error)) error {
-	q := retake.LogQuery{Workspace: ws, Limit: stride}
+// backwards goes through the timeline from a number, or from the newest for 0, with the
+// one before each, until f answers false.
+func (s *Service) backwards(ctx context.Context, ws retake.WorkspaceID, from int64, f func(cp, before retake.Checkpoint) (bool, error)) error {
+	q := retake.LogQuery{Workspace: ws, Limit: firstStep}
+	if from > 0 {
+		q.Before = from + 1
+	}
 	var last *retake.Checkpoint
 	for {
 		page, err := s.p.Catalog.Page(ctx, q)
@@ -114,13 +120,13 @@ func (s *Service) backwards(ctx context.Context, ws retake.WorkspaceID, f func(c
 			}
 			last = &cp
 		}
-		if len(page) < stride {
+		if len(page) < q.Limit {
 			if last == nil {
 				return nil
 			}
 			_, err := f(*last, retake.Checkpoint{})
 			return err
 		}
-		q.Before = page[len(page)-1].Number
+		q.Before, q.Limit = page[len(page)-1].Number, min(2*q.Limit, stride)
 	}
 }

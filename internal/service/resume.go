@@ -86,10 +86,7 @@ const maxHops = 100
 func (s *Service) saidBefore(ctx context.Context, ws retake.WorkspaceID, from int64) (found, to *retake.Checkpoint, err error) {
 	w := &walkBack{s: s, undone: map[retake.CheckpointID]bool{}, half: map[int64]retake.CheckpointID{}}
 	gone := false // the turn of the one that was looked at before was taken back
-	err = s.backwards(ctx, ws, func(c, _ retake.Checkpoint) (bool, error) {
-		if c.Number > from {
-			return true, nil
-		}
+	err = s.backwards(ctx, ws, from, func(c, _ retake.Checkpoint) (bool, error) {
 		w.note(c)
 		gone = w.undone[c.ID] || gone && w.newer != nil && sameTurn(c, *w.newer)
 		switch {

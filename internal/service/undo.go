@@ -126,7 +126,7 @@ func (s *Service) undoItem(ctx context.Context, req retake.PlanRequest, passed m
 	}
 	w := &walkBack{s: s, git: req.Git, undone: map[retake.CheckpointID]bool{}, half: map[int64]retake.CheckpointID{}}
 	var found *retake.Checkpoint
-	err := s.backwards(ctx, req.Workspace, func(cp, before retake.Checkpoint) (bool, error) {
+	err := s.backwards(ctx, req.Workspace, 0, func(cp, before retake.Checkpoint) (bool, error) {
 		if w.note(cp) || w.undone[cp.ID] || passed[cp.ID] {
 			return true, nil
 		}
@@ -156,7 +156,7 @@ func (s *Service) namedItem(ctx context.Context, req retake.PlanRequest) (retake
 	}
 	w := &walkBack{s: s, undone: map[retake.CheckpointID]bool{}, half: map[int64]retake.CheckpointID{}}
 	var end *retake.Checkpoint // of its turn
-	err = s.backwards(ctx, req.Workspace, func(cp, _ retake.Checkpoint) (bool, error) {
+	err = s.backwards(ctx, req.Workspace, 0, func(cp, _ retake.Checkpoint) (bool, error) {
 		w.note(cp)
 		if w.newer == nil || !sameTurn(cp, *w.newer) {
 			end = &cp
@@ -176,7 +176,7 @@ func (s *Service) namedItem(ctx context.Context, req retake.PlanRequest) (retake
 func (s *Service) redoItem(ctx context.Context, req retake.PlanRequest, passed map[retake.CheckpointID]bool) (retake.Checkpoint, error) {
 	w := &walkBack{s: s, git: req.Git, undone: map[retake.CheckpointID]bool{}, half: map[int64]retake.CheckpointID{}}
 	var ways []retake.Checkpoint
-	err := s.backwards(ctx, req.Workspace, func(cp, before retake.Checkpoint) (bool, error) {
+	err := s.backwards(ctx, req.Workspace, 0, func(cp, before retake.Checkpoint) (bool, error) {
 		if w.note(cp) {
 			ways = append(ways, cp)
 			return true, nil
