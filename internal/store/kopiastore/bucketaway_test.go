@@ -32,13 +32,16 @@ func (f *fakeS3) silence(t *testing.T) (lift func()) {
 	return lift
 }
 
+// impatience is short for a bucket that is silent, and long for one on a busy machine.
+const impatience = time.Second
+
 // A bucket that is silent is away, for who writes, reads and looks after it, and nothing
 // waits for ever. When it is back all goes on.
 func TestSilentBucketIsAway(t *testing.T) {
 	t.Parallel()
 	for _, sole := range []bool{false, true} {
 		f := newFakeS3(t)
-		o := kopiastore.Impatient(inBucket(t, f, sole), 300*time.Millisecond)
+		o := kopiastore.Impatient(inBucket(t, f, sole), impatience)
 		y := bucketYard(t, o)
 		big := noise(7, 3<<20)
 		cp := y.seal(big)
@@ -83,6 +86,8 @@ func TestSilentBucketIsAway(t *testing.T) {
 			}
 		}
 		lift()
+		for retake.IsKind(read(), retake.Away) && ctx.Err() == nil { // after a silence it must answer soon to be heard
+		}
 		y.holds(y.seal([]byte("later")), []byte("later"))
 		y.holds(cp, big)
 	}
@@ -94,7 +99,7 @@ func TestLostAnswerIsInDoubt(t *testing.T) {
 	t.Parallel()
 	for _, sole := range []bool{false, true} {
 		f := newFakeS3(t)
-		y := bucketYard(t, kopiastore.Impatient(inBucket(t, f, sole), 300*time.Millisecond))
+		y := bucketYard(t, kopiastore.Impatient(inBucket(t, f, sole), impatience))
 		y.seal([]byte("one"))
 		f.intercept(func(_ http.ResponseWriter, r *http.Request, key string, body []byte) bool {
 			if r.Method != http.MethodPut || !strings.Contains(key, "/xn") {
@@ -122,7 +127,7 @@ func TestLostAnswerIsInDoubt(t *testing.T) {
 func TestLateIndexIsNotTheHead(t *testing.T) {
 	t.Parallel()
 	f := newFakeS3(t)
-	y := bucketYard(t, kopiastore.Impatient(inBucket(t, f, false), 300*time.Millisecond))
+	y := bucketYard(t, kopiastore.Impatient(inBucket(t, f, false), impatience))
 	y.seal([]byte("one"))
 	var late []byte
 	var name string
