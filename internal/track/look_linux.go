@@ -33,6 +33,7 @@ type look struct {
 	found  func(base string, m *mapping)
 
 	name [unix.PathMax + 16]byte
+	was  []byte // the name before it was read again
 	dirs [8 << 10]byte
 }
 
@@ -182,19 +183,34 @@ func (l *look) files(path string) error {
 	}
 	defer closeFD(fd)
 	return listFD(fd, l.dirs[:], func(entry []byte) {
-		target := readlink(fd, entry, l.name[:])
-		if len(target) == 0 || target[0] != '/' {
+		for range 4 { // whoever closes a file opens the next one under its number
+			target := readlink(fd, entry, l.name[:])
+			if !l.file(fd, entry, target) {
+				return
+			}
+			if l.was = append(l.was[:0], target...); !bytes.Equal(l.was, readlink(fd, entry, l.name[:])) {
+				continue
+			}
+			l.d.doubt("an open file has lost its name")
 			return
-		}
-		if bytes.HasSuffix(target, deleted) {
-			l.nameless(fd, string(entry))
-			return
-		}
-		rel, ok := beneathBytes(l.at.real, target)
-		if ok && writable(fd, string(entry)) {
-			l.d.Paths[rel] |= Name
 		}
 	})
+}
+
+// file tells an open file of the root. It answers true for one that lost its name, and has
+// another.
+func (l *look) file(fd int, entry, target []byte) bool {
+	if len(target) == 0 || target[0] != '/' {
+		return false
+	}
+	if bytes.HasSuffix(target, deleted) {
+		return l.renamed(fd, string(entry))
+	}
+	rel, ok := beneathBytes(l.at.real, target)
+	if ok && writable(fd, string(entry)) {
+		l.d.Paths[rel] |= Name
+	}
+	return false
 }
 
 // readlink takes an entry where getdents put it, with the zero behind it: this
@@ -217,16 +233,14 @@ func writable(fd int, name string) bool {
 
 var deleted = []byte(" (deleted)")
 
-// nameless is a file whose name was removed. When it has another one, that name
-// is told nothing of what is written here.
-func (l *look) nameless(fd int, name string) {
+// renamed reports whether a file whose name was removed has another one: that name is told
+// nothing of what is written here.
+func (l *look) renamed(fd int, name string) bool {
 	var st unix.Stat_t
 	if err := unix.Fstatat(fd, name, &st, 0); err != nil {
-		return // closed
+		return false // closed
 	}
-	if st.Nlink > 0 && l.at.mayHold(uint64(st.Dev)) && st.Mode&unix.S_IFMT == unix.S_IFREG && writable(fd, name) {
-		l.d.doubt("an open file has lost its name")
-	}
+	return st.Nlink > 0 && l.at.mayHold(uint64(st.Dev)) && st.Mode&unix.S_IFMT == unix.S_IFREG && writable(fd, name)
 }
 
 // lookAtLoops tells the files behind loop devices.

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unsafe"
 
@@ -95,6 +96,42 @@ func TestFilesWithoutAName(t *testing.T) {
 		sure(t, w)
 		hears(t, w, a.dir, "after")
 	})
+}
+
+// What others map, open and remove elsewhere on the file system is no doubt here, at
+// whichever of their steps we look: databases do so whenever they are closed.
+func TestOthersMayRemoveWhatTheyUse(t *testing.T) {
+	needs(t, retake.TrackingFanotify) // others may not ask how many names a file has
+	a, elsewhere := newArea(t), newArea(t)
+	w := start(t, a.dir, only(retake.TrackingFanotify))
+	stop := make(chan struct{})
+	var other sync.WaitGroup
+	other.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			elsewhere.write("db-shm", strings.Repeat("x", 4096))
+			f := elsewhere.open("db-shm", os.O_RDWR)
+			b := elsewhere.mapped(f, both)
+			f.Close()
+			elsewhere.remove("db-shm")
+			must(t, unix.Munmap(b))
+			f = elsewhere.open("db-journal", os.O_RDWR|os.O_CREATE)
+			elsewhere.remove("db-journal")
+			f.Close()
+		}
+	})
+	for range 400 {
+		if d := w.Drain(); d.Doubt != "" {
+			t.Errorf("in doubt: %s", d.Doubt)
+			break
+		}
+	}
+	close(stop)
+	other.Wait()
 }
 
 // request is one entry of io_submit.

@@ -3,6 +3,7 @@ package track
 import (
 	"bytes"
 	"errors"
+	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -140,24 +141,56 @@ func parseMapping(line string) (m mapping, ok bool) {
 // written now counts when its file was opened for writing: mprotect makes no
 // event. Memory without a file has a device of its own.
 func (l *look) judge(base string, m *mapping) {
-	rel, below := beneathBytes(l.at.real, m.name)
-	if !below && m.dev != l.at.super {
+	if _, below := beneathBytes(l.at.real, m.name); !below && m.dev != l.at.super {
 		return
 	}
 	link := base + "/map_files/" + strconv.FormatUint(m.start, 16) + "-" + strconv.FormatUint(m.end, 16)
 	if !m.writes && !opensForWriting(link) {
 		return
 	}
-	if bytes.HasSuffix(m.name, deleted) && !l.stands(m) {
-		l.lostName(link)
-		return
+	why := l.weigh(link, m)
+	for range 3 { // what is mapped there may be another file by now
+		if why == "" || !reread(link, m) {
+			break
+		}
+		why = l.weigh(link, m)
 	}
+	if why != "" {
+		l.d.doubt(why)
+	}
+}
+
+// weigh notes a mapping of a file of the root. It answers a doubt when the file may be one
+// under another name.
+func (l *look) weigh(link string, m *mapping) string {
+	rel, below := beneathBytes(l.at.real, m.name)
+	lost := bytes.HasSuffix(m.name, deleted)
 	switch {
-	case below:
-		l.d.Paths[rel] |= Name | Mapped
-	case !l.stands(m):
-		l.d.doubt("a mapped file cannot be found")
+	case below && !lost, l.stands(m):
+		if below {
+			l.d.Paths[rel] |= Name | Mapped
+		}
+		return ""
+	case nameless(link):
+		return ""
+	case lost:
+		return "a mapped file has lost its name"
 	}
+	return "a mapped file cannot be found"
+}
+
+// reread takes what is mapped now, and reports whether that is something else.
+func reread(link string, m *mapping) bool {
+	var st unix.Stat_t
+	name, err := os.Readlink(link)
+	if err != nil || unix.Stat(link, &st) != nil {
+		return true // the next look at it finds nothing
+	}
+	if name == string(m.name) && uint64(st.Ino) == m.ino {
+		return false
+	}
+	m.name, m.ino = []byte(name), uint64(st.Ino)
+	return true
 }
 
 // stands looks whether the file is at the path that the mapping has. In another
@@ -167,14 +200,12 @@ func (l *look) stands(m *mapping) bool {
 	return unix.Lstat(string(m.name), &st) == nil && uint64(st.Ino) == m.ino && l.at.mayHold(uint64(st.Dev))
 }
 
-// lostName is a mapped file whose name was removed. Without any name it is no
-// part of a tree.
-func (l *look) lostName(link string) {
+// nameless reports whether a mapped file has no name left, and so is no part of a tree.
+// When the mapping ended meanwhile its file was closed with it, which is an event.
+func nameless(link string) bool {
 	var st unix.Stat_t
-	if err := unix.Stat(link, &st); err == nil && st.Nlink == 0 || errors.Is(err, unix.ENOENT) {
-		return
-	}
-	l.d.doubt("a mapped file has lost its name")
+	err := unix.Stat(link, &st)
+	return err == nil && st.Nlink == 0 || errors.Is(err, unix.ENOENT)
 }
 
 func opensForWriting(link string) bool {
