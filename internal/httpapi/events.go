@@ -86,6 +86,9 @@ func (s *stream) watch(news *latest, gone, done <-chan struct{}) {
 	for {
 		select {
 		case <-done:
+			if p, fresh := news.take(); fresh { // the only word, when all went fast
+				s.send("progress", p)
+			}
 			return
 		case <-gone:
 			return
