@@ -204,7 +204,7 @@ func TestWhatDoesNotMoveIsGivenUp(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	path, dir := programs(t, map[string]string{"ssh": `echo $$ > "$0.pid"; exec sleep 600`})
-	w := b.worker(backup.Options{Path: path, Stall: 300 * time.Millisecond})
+	w := b.worker(backup.Options{Path: path, Stall: 5 * time.Second})
 	if _, err := w.Set(t.Context(), b.book.ws, retake.BackupRequest{URL: url + "/x", Host: host(t)}); err != nil {
 		t.Fatal(err)
 	}

@@ -141,6 +141,8 @@ func TestAnswersBeforeItsServiceIsOpen(t *testing.T) {
 func TestServiceThatDoesNotOpenIsTold(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
+	held := clock.NewHeld(time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC))
+	h.clock = held // it stays for a second of it
 	h.begin(func(context.Context) (retake.Service, error) {
 		return nil, &retake.Error{Kind: retake.Damaged, What: "the catalog is a poem", Err: errors.New("roses")}
 	})
@@ -148,6 +150,7 @@ func TestServiceThatDoesNotOpenIsTold(t *testing.T) {
 	if !retake.IsKind(err, retake.Damaged) || !strings.Contains(err.Error(), "the catalog is a poem: roses") {
 		t.Errorf("got %v", err)
 	}
+	held.Move(time.Minute)
 	must(t, wait(t, h.ended)) // it leaves, so that the next one tries again
 }
 

@@ -276,7 +276,7 @@ func TestHoldersAreFoundQuickly(t *testing.T) { // alone: it looks at the clock
 		}
 	}
 	t.Logf("%v", best)
-	if best > 500*time.Millisecond { // ten times what it takes on an idle machine
+	if best > 5*time.Second { // a hundred times what it takes on an idle machine
 		t.Errorf("20000 open files take %v", best)
 	}
 }

@@ -40,6 +40,11 @@ func (t *teller) add(cp retake.Checkpoint) { t.put(untold{Checkpoint: cp}) }
 func (t *teller) put(u untold) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.enqueue(u)
+}
+
+// enqueue is under t.mu.
+func (t *teller) enqueue(u untold) {
 	if !t.waits(u.ID) && len(t.queue) < mostTold {
 		t.queue = append(t.queue, t.bounded(u))
 	}
@@ -53,10 +58,9 @@ func (t *teller) put(u untold) {
 // was told since the row was read needs no tree.
 func (t *teller) want(cp retake.Checkpoint) {
 	t.mu.Lock()
-	told := cp.ID == t.now
-	t.mu.Unlock()
-	if !told {
-		t.put(t.freshOf(cp))
+	defer t.mu.Unlock()
+	if cp.ID != t.now {
+		t.enqueue(t.freshWithin(cp))
 	}
 }
 

@@ -101,6 +101,11 @@ func (t *teller) dropFresh(id retake.CheckpointID) {
 func (t *teller) freshOf(cp retake.Checkpoint) untold {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.freshWithin(cp)
+}
+
+// freshWithin is freshOf under t.mu.
+func (t *teller) freshWithin(cp retake.Checkpoint) untold {
 	for _, u := range t.fresh {
 		if u.ID == cp.ID {
 			own := *u.sealed // who tells it writes there

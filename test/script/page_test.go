@@ -3,6 +3,8 @@
 package script_test
 
 import (
+	"context"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -11,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/retake-dev/retake/test/page"
 	"github.com/retake-dev/retake/test/parts"
@@ -40,15 +43,19 @@ func stage(t *testing.T) page.Stage {
 	return page.Stage{Dir: dir, Env: []string{"PATH=" + filepath.Dir(program) + ":" + os.Getenv("PATH"), "HOME=" + dir, "LANG=C.UTF-8", "PYTHONIOENCODING=utf-8"}}
 }
 
-// freePort answers one that nobody listened to a moment ago.
+// freePort answers one that nobody listened to a moment ago, below those that the system
+// gives to whoever asks for any.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port := strconv.Itoa(20_000 + rand.IntN(12_000))
+		if l, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+			_ = l.Close()
+			return port
+		}
 	}
-	defer l.Close() // it was asked for its number only
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	t.Fatal("no port is free")
+	return ""
 }
 
 // The way from nothing to a first message is as its page says, and so is the way to a new
@@ -66,7 +73,10 @@ func TestServerPageOneProcess(t *testing.T) {
 		for i := range blocks { // the page lets the server answer where it does by itself, which others may
 			blocks[i].Script = strings.ReplaceAll(blocks[i].Script, "serve --data first ", "serve --data first --listen 127.0.0.1:7350 ")
 		}
-		if out, err := page.Play(t.Context(), blocks, s); err != nil {
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // a server that does not begin is waited for
+		out, err := page.Play(ctx, blocks, s)
+		cancel()
+		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -41,7 +42,15 @@ func run(m *testing.M) int {
 		return 1
 	}
 	code := m.Run()
-	if left := leftBehind(); len(left) > 0 {
+	left := leftBehind()
+	for range 100 { // whoever was killed needs a moment to end
+		if len(left) == 0 {
+			break
+		}
+		<-time.After(50 * time.Millisecond)
+		left = leftBehind()
+	}
+	if len(left) > 0 {
 		fmt.Fprintf(os.Stderr, "daemons are left behind: %v\n", left)
 		return 1
 	}

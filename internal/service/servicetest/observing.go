@@ -83,11 +83,18 @@ func (a *agent) run(command string) retake.Reaction {
 // end ends the turn and waits for its moment.
 func (a *agent) end(message string) retake.Checkpoint {
 	a.Helper()
+	return a.endWhile(message, func() {})
+}
+
+// endWhile is end with something that happens between the word of it and the moment.
+func (a *agent) endWhile(message string, do func()) retake.Checkpoint {
+	a.Helper()
 	s := a.signal(retake.SignalTurnEnd)
 	s.Message = message
 	if r := a.tell(s); !r.Later {
 		a.Errorf("the end of a turn is waited for: %+v", r)
 	}
+	do()
 	return a.await(func(cp retake.Checkpoint) bool {
 		return cp.Trigger == retake.TriggerTurn && cp.Turn != nil && cp.Turn.Session == a.id && cp.Turn.ID == s.Turn
 	})

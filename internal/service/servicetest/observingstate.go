@@ -85,8 +85,7 @@ func conversationIsKept(t *testing.T, b *bench) {
 	a.transcript = filepath.Join(t.TempDir(), a.id+".jsonl")
 	a.prompt("one")
 	a.talks(a.line("user", "one"))
-	cp := a.end("first answer")
-	a.talks(a.line("assistant", "first answer")) // flushed after the end was told
+	cp := a.endWhile("first answer", func() { a.talks(a.line("assistant", "first answer")) }) // flushed after the end was told
 	first, c := b.kept(cp)
 	if !c.Complete || !strings.Contains(first, "first answer") || len(c.Segments) != 1 {
 		t.Fatalf("kept %q: %+v", first, c)

@@ -32,6 +32,20 @@ func (f *fakeS3) silence(t *testing.T) (lift func()) {
 	return lift
 }
 
+// awake begins as soon as the bucket is heard again: after a silence it must answer quickly.
+func (y *yard) awake() store.Writer {
+	y.Helper()
+	for end := time.Now().Add(time.Minute); ; {
+		w, err := y.s.Begin(y.Context(), y.ws)
+		if err == nil {
+			return w
+		}
+		if !retake.IsKind(err, retake.Away) || time.Now().After(end) {
+			y.Fatal(err)
+		}
+	}
+}
+
 // impatience is short for a bucket that is silent, and long for one on a busy machine.
 const impatience = time.Second
 
@@ -112,10 +126,7 @@ func TestLostAnswerIsInDoubt(t *testing.T) {
 			t.Errorf("sole %v: %v", sole, err)
 		}
 		f.intercept(nil)
-		w, err := y.s.Begin(t.Context(), y.ws)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := y.awake()
 		if n := w.Head().Latest; n != 2 {
 			t.Errorf("sole %v: the next writer begins after %d", sole, n)
 		}
@@ -142,6 +153,7 @@ func TestLateIndexIsNotTheHead(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.intercept(nil)
+	y.awake().Close()
 	cp := y.seal([]byte("two"))
 	f.put(name, late)
 	leaf, err := y.s.Leaf(t.Context(), y.ws.ID, 2)

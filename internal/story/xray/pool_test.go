@@ -158,7 +158,7 @@ func TestOneBadFileCostsOnlyItself(t *testing.T) {
 			t.Parallel()
 			p, started := pool(t, how, "good")
 			if why == "took too long" {
-				p.SetTimes(2*time.Second, time.Minute, time.Minute)
+				p.SetTimes(5*time.Second, time.Minute, time.Minute)
 			}
 			big := ask("dpkg@1", strings.Repeat("x\n", 8<<20)) // more than a pipe holds
 			readings, err := p.Read(t.Context(), []xray.Ask{big, env, env})
