@@ -70,6 +70,7 @@ type Verification struct {
 	Exit       int            `json:"exit"`
 	Started    time.Time      `json:"started"`
 	Took       time.Duration  `json:"took"`
+	Score      string         `json:"score,omitempty"`  // what its runner counted, such as "14 of 212 failed"; empty when that is not sure
 	Output     string         `json:"output,omitempty"` // the end of it, likely secrets masked
 	Wrote      []string       `json:"wrote,omitempty"`  // by-products: what it left in the workspace
 }

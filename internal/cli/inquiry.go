@@ -180,9 +180,9 @@ func renderAttested(l picture.Look, v retake.Verification) string {
 	text := ""
 	switch v.Verdict {
 	case retake.Passed:
-		text = l.Dim(screen.Took(v.Took))
+		text = l.Dim(l.Facts(screen.Escape(v.Score), screen.Took(v.Took)))
 	case retake.Failed:
-		text = l.Facts(fmt.Sprintf("exit %d", v.Exit), screen.Took(v.Took))
+		text = l.Facts(screen.Escape(v.Score), fmt.Sprintf("exit %d", v.Exit), screen.Took(v.Took))
 	case retake.RanOnOther:
 		text = picture.OrWord(screen.Escape(v.Why), "the files changed while it ran")
 	case retake.CouldNotRun, retake.Running:

@@ -24,12 +24,15 @@ func (l Look) verifyLines(c Card) []string {
 		sign, color := l.Sign(a.Verdict, a.Claim)
 		head := color(sign) + strings.Repeat(" ", signs-screen.Width(sign)+1) + screen.Pad(screen.Escape(a.Name), width)
 		lead := signs + 1 + width + 3
-		facts := l.answerFacts(a, c.Verifications)
+		score, facts := l.answerFacts(a, c.Verifications)
 		for i, line := range wrapFacts(l, facts, max(l.Width-cardIndent-lead, 20)) {
+			if i > 0 || a.Verdict != retake.Failed {
+				score = ""
+			}
 			if i > 0 {
 				head = strings.Repeat(" ", lead-3)
 			}
-			out = append(out, strings.TrimRight(head+"   "+l.Dim(line), " "))
+			out = append(out, strings.TrimRight(head+"   "+l.scored(score, line, color), " "))
 		}
 	}
 	for _, a := range answers {
@@ -40,16 +43,26 @@ func (l Look) verifyLines(c Card) []string {
 	return out
 }
 
-// answerFacts are what is known of the run behind an answer: most about one that did not
-// pass.
-func (l Look) answerFacts(a retake.Answer, vs []retake.Verification) []string {
+// scored is a line of facts that may begin with what a runner counted.
+func (l Look) scored(score, line string, color func(string) string) string {
+	rest, begins := strings.CutPrefix(line, score)
+	if score == "" || !begins {
+		return l.Dim(line)
+	}
+	return color(score) + l.Dim(rest)
+}
+
+// answerFacts are what is known of the run behind an answer: what was counted, which is
+// the first of them too, and most about one that did not pass.
+func (l Look) answerFacts(a retake.Answer, vs []retake.Verification) (score string, facts []string) {
 	i := slices.IndexFunc(vs, func(v retake.Verification) bool {
 		return v.Name == a.Name && v.Verdict == a.Verdict && v.Claim == a.Claim
 	})
 	var out []string
 	if i >= 0 {
 		v := vs[i]
-		out = append(out, l.Words(v.Why))
+		score = screen.Escape(v.Score)
+		out = append(out, score, l.Words(v.Why))
 		if v.Verdict != retake.Passed || v.Claim {
 			out = append(out, l.Glyphs.Cut(screen.Escape(v.Command), 40))
 		}
@@ -64,7 +77,7 @@ func (l Look) answerFacts(a retake.Answer, vs []retake.Verification) []string {
 	if a.As != 0 {
 		out = append(out, fmt.Sprintf("as %d, the same files", a.As))
 	}
-	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
+	return score, slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
 
 // ranBy tells whose word it is and on which files. A run of ours that passed needs no word.

@@ -75,6 +75,9 @@ func (s *Service) weigh(ctx context.Context, cp retake.Checkpoint, a retake.Atte
 		v.By = a.By
 		return v, nil
 	}
+	if v.Verdict == retake.Passed || v.Verdict == retake.Failed {
+		v.Score = verify.Summary(v.Output)
+	}
 	if v.Where == retake.OnLive && (v.Verdict == retake.Passed || v.Verdict == retake.Failed) {
 		err = s.stillThose(ctx, cp, &v)
 	}

@@ -1499,6 +1499,7 @@ export interface Verification {
   name: string;
   number: number;
   output?: string;
+  score?: string;
   /** RFC 3339. */
   started: string;
   took: number;

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/clock"
 )
@@ -18,6 +20,7 @@ var verifyings = map[string]func(*testing.T, *bench){
 	"ChangedMeanwhile":   changedMeanwhile,
 	"ClaimIsAClaim":      claimIsAClaim,
 	"ElsewhereIsNotGood": elsewhereIsNotGood,
+	"ScoreIsKept":        scoreIsKept,
 	"LatestWins":         latestWins,
 	"RebuildKeepsGood":   rebuildKeepsGood,
 	"ForgetHandsOver":    forgetHandsOver,
@@ -65,6 +68,26 @@ func (b *bench) three() {
 	b.save("")
 	b.write("a.go", "3\n")
 	b.save("")
+}
+
+// What a runner counted stands with its answer; a claim has no score, and neither has what
+// could not run.
+func scoreIsKept(t *testing.T, b *bench) {
+	b.three()
+	const said = "Tests:       14 failed, 198 passed, 212 total\n"
+	b.attest("3", 1, func(a *retake.Attestation) { a.Name, a.Output = "jest", said })
+	b.attest("3", 127, func(a *retake.Attestation) { a.Name, a.Output = "missing", said })
+	b.attest("3", 1, func(a *retake.Attestation) { a.Name, a.Output, a.Claim, a.By = "claim", said, true, "codex" })
+	b.attest("3", 0, func(a *retake.Attestation) { a.Name = "plain" })
+	all, err := b.s.Verifications(b.ctx(), retake.VerificationQuery{Workspace: b.ws.ID, Ref: "3"})
+	b.must(err)
+	got := map[string]string{}
+	for _, v := range all {
+		got[v.Name] = v.Score
+	}
+	if d := cmp.Diff(map[string]string{"jest": "14 of 212 failed", "missing": "", "claim": "", "plain": ""}, got); d != "" {
+		t.Error(d)
+	}
 }
 
 // good is the newest moment that passed; one that fails after it is not.

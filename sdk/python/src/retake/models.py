@@ -1051,6 +1051,7 @@ class Verification:
     name: str
     number: int
     output: Optional[str] = None
+    score: Optional[str] = None
     started: datetime
     took: int
     verdict: str
