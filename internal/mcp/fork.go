@@ -15,7 +15,7 @@ var forkTool = tool{
 	about: "Grow a new workspace from a moment, in a directory of its own; this one stays as it is. Use it to try something, or to look at all files of a moment.",
 	input: object([]string{"ref"}, fields{
 		"ref": refField("the moment: a number, a time such as 10:27, latest, start, a pin"),
-		"dir": str("where it goes: an absolute path that is not there yet, or empty; without it, beside the workspace", maxPath),
+		"dir": str("where it goes: an absolute path that is not there yet, or empty; without it, beside the workspace. On a server: its name", maxPath),
 	}),
 }
 
@@ -38,6 +38,8 @@ type forkOut struct {
 func (f *face) fork(ctx context.Context, ws retake.Workspace, in forkIn) (forkOut, error) {
 	dir := in.Dir
 	switch {
+	case f.o.far():
+		return f.forkFar(ctx, ws, in)
 	case dir == "":
 		var err error
 		if dir, err = freeSibling(ws.Root); err != nil {
@@ -45,8 +47,32 @@ func (f *face) fork(ctx context.Context, ws retake.Workspace, in forkIn) (forkOu
 		}
 	case !filepath.IsAbs(dir):
 		return forkOut{}, invalid("name it from the root of the machine, or leave dir out", "%s is not an absolute path", dir)
+	default:
+		dir = filepath.Clean(dir)
 	}
-	res, err := f.Fork(ctx, retake.ForkRequest{Workspace: ws.ID, Ref: in.Ref, Dir: filepath.Clean(dir)})
+	return f.grow(ctx, retake.ForkRequest{Workspace: ws.ID, Ref: in.Ref, Dir: dir})
+}
+
+// forkFar lets a server choose the directory; what is asked for is the name of the fork.
+func (f *face) forkFar(ctx context.Context, ws retake.Workspace, in forkIn) (forkOut, error) {
+	req := retake.ForkRequest{Workspace: ws.ID, Ref: in.Ref, Name: in.Dir}
+	if in.Dir != "" {
+		return f.grow(ctx, req)
+	}
+	req.Name = ws.Name + "-fork"
+	for n := 2; ; n++ {
+		out, err := f.grow(ctx, req)
+		if !retake.IsKind(err, retake.Exists) || n > mostFarNames {
+			return out, err
+		}
+		req.Name = fmt.Sprintf("%s-fork-%d", ws.Name, n)
+	}
+}
+
+const mostFarNames = 20
+
+func (f *face) grow(ctx context.Context, req retake.ForkRequest) (forkOut, error) {
+	res, err := f.Fork(ctx, req)
 	if err != nil {
 		return forkOut{}, err
 	}

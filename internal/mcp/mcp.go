@@ -30,7 +30,14 @@ type Options struct {
 	Dir     string      // where the agent works
 	Version string      // of this program
 	Clock   clock.Clock // nil: the one on the wall
+
+	// Place finds the workspace, when the agent does not work in it: its files are on a
+	// server. nil: the one that Dir lies in.
+	Place func(ctx context.Context) (retake.Workspace, error)
 }
+
+// far reports whether the files are not where the agent works.
+func (o Options) far() bool { return o.Place != nil }
 
 // maxMessage bounds what one message of a client may hold; no tool needs a tenth.
 const maxMessage = 1 << 20
@@ -55,6 +62,7 @@ func Handler(s retake.Service, o Options) http.Handler {
 	srv := newServer(s, o)
 	h := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return srv }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxMessage, PropagateRequestCancellation: true,
+		DisableLocalhostProtection: o.far(), // a server has other names behind a proxy, and asks for a key
 	})
 	return http.NewCrossOriginProtection().Handler(h)
 }

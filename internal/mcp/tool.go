@@ -49,7 +49,7 @@ func add[In any, Out answer](f *face, srv *sdk.Server, t tool, do func(context.C
 	}
 	sdk.AddTool(srv, def, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
 		var none Out
-		ws, err := f.Locate(ctx, f.o.Dir)
+		ws, err := f.place(ctx)
 		if err != nil {
 			return nil, none, retake.AsError(err)
 		}
@@ -70,6 +70,14 @@ func add[In any, Out answer](f *face, srv *sdk.Server, t tool, do func(context.C
 		res.Content = []sdk.Content{&sdk.TextContent{Text: strings.TrimRight(lines, "\n")}}
 		return res, out, nil
 	})
+}
+
+// place finds the workspace that a call is about.
+func (f *face) place(ctx context.Context) (retake.Workspace, error) {
+	if f.o.far() {
+		return f.o.Place(ctx)
+	}
+	return f.Locate(ctx, f.o.Dir)
 }
 
 // cutOff tells of a restore that stopped on its way: an agent has to know that the files

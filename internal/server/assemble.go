@@ -74,7 +74,7 @@ func (s *Server) assemble(ctx context.Context) error {
 		Elsewhere: elsewhere,
 	})
 	s.front = front.New(front.Options{Ledger: s.ledger, Seal: s.seal, Pool: s.pool, Clock: s.o.Clock, Log: s.o.Log, Meter: s.meter, Trace: s.trace, Ready: s.ready, Public: s.o.Public,
-		Stir: func() { s.courier.Stir(ledger.QueueOutbox) }})
+		Stir: func() { s.courier.Stir(ledger.QueueOutbox) }, Tools: http.HandlerFunc(s.tools)})
 	return nil
 }
 

@@ -45,8 +45,9 @@ type Options struct {
 	Meter  *meter.Meter
 	Trace  *trace.Tracer // nil: nobody is told
 	Ready  func(ctx context.Context) map[string]error
-	Stir   func() // something may have been written that must be told
-	Public string // our address as others know it; "": whatever they ask
+	Stir   func()       // something may have been written that must be told
+	Tools  http.Handler // for agents, below ToolsPath; who asks has a good key
+	Public string       // our address as others know it; "": whatever they ask
 }
 
 // Front answers requests.
@@ -83,7 +84,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.ready(w, r)
 		return
 	}
-	if f.console(w, r) {
+	if f.console(w, r) || f.tools(w, r) {
 		return
 	}
 	id := requestID(r.Header.Get(idHeader))
@@ -131,12 +132,7 @@ func (f *Front) admit(w http.ResponseWriter, r *http.Request, a ask) {
 	who, err := f.keys.find(r)
 	if err != nil {
 		f.o.Meter.Refused("key")
-		if retake.IsKind(err, retake.Denied) {
-			w.Header().Set("WWW-Authenticate", `Bearer realm="retake"`)
-			httpapi.WriteProblem(w, r, err, http.StatusUnauthorized)
-			return
-		}
-		httpapi.WriteProblem(w, r, err, 0)
+		refuseKey(w, r, err)
 		return
 	}
 	t, release, err := f.o.Pool.Open(r.Context(), who.ns)

@@ -1,0 +1,52 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/client"
+	"github.com/retake-dev/retake/internal/mcp"
+	"github.com/retake-dev/retake/internal/server/front"
+)
+
+// tools answers one request of an agent. What its tools do is asked of our own socket with
+// the agent's key: so it can no more than the key, counts like any request, and is written
+// down.
+func (s *Server) tools(w http.ResponseWriter, r *http.Request) {
+	key, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	c := client.New(client.Options{Socket: s.socket, Key: strings.TrimSpace(key), Version: s.o.Version})
+	defer c.Close() //nolint:errcheck // only gives connections back
+	name := strings.Trim(strings.TrimPrefix(r.URL.Path, front.ToolsPath), "/")
+	mcp.Handler(c, mcp.Options{
+		Version: s.o.Version, Clock: s.o.Clock,
+		Place: func(ctx context.Context) (retake.Workspace, error) { return placeOf(ctx, c, name) },
+	}).ServeHTTP(w, r)
+}
+
+// placeOf finds a workspace by its id or its name; without either it is the first one of
+// the namespace. An id is enough for a key that is good for that workspace only.
+func placeOf(ctx context.Context, c *client.Client, name string) (retake.Workspace, error) {
+	if name == "" {
+		ns, err := c.Namespace(ctx)
+		if err != nil {
+			return retake.Workspace{}, err
+		}
+		name = string(ns.Default)
+	}
+	if strings.HasPrefix(name, retake.WorkspacePrefix) {
+		t, err := c.Log(ctx, retake.LogQuery{Workspace: retake.WorkspaceID(name), Limit: 1})
+		return t.Workspace, err
+	}
+	all, err := c.Workspaces(ctx)
+	if err != nil {
+		return retake.Workspace{}, err
+	}
+	i := slices.IndexFunc(all, func(w retake.WorkspaceState) bool { return w.Workspace.Name == name })
+	if i < 0 {
+		return retake.Workspace{}, &retake.Error{Kind: retake.NotFound, What: "there is no workspace " + name, Safe: "Nothing was changed.", Hint: "its name or its id stands behind /mcp/"}
+	}
+	return all[i].Workspace, nil
+}
