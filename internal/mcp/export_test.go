@@ -16,9 +16,6 @@ func Hunks(a, b string, most int) (string, int) {
 	return hunks(compare(splitLines(a), splitLines(b), 0), most)
 }
 
-// Lines parts a text into its lines.
-func Lines(s string) int { return len(splitLines(s)) }
-
 // DataNotice is what every description ends with.
 const DataNotice = dataNotice
 

@@ -111,6 +111,17 @@ func (d *digester) plain(text string, tales ...*tale) {
 	p.Plus, p.Minus = 0, 0
 }
 
+// pick are the items of a theme; of deletions, those of what programs made or the others.
+func (d *digester) pick(th retake.Theme, built bool) []*tale {
+	var list []*tale
+	for _, t := range d.tales {
+		if t.theme == th && (th != retake.ThemeDeleted || built == (t.class == theme.Build)) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
 // untold are the items of a theme that no point told yet.
 func (d *digester) untold(th retake.Theme) []*tale {
 	var list []*tale
@@ -217,4 +228,11 @@ func files(list []*tale) int64 {
 		n += t.item.Files
 	}
 	return n
+}
+
+func count(n int64) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return screen.Count(n) + " files"
 }

@@ -151,26 +151,3 @@ func TestGistCarries(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 }
-
-func TestCompose(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		stage *stage
-		want  string
-	}{
-		{newStage(), "nothing changed"},
-		{newStage().swap("src/a.ts", 1, 1).swap("src/b.ts", 1, 1).swap("src/c/d.ts", 1, 1), "3 files in src/ edited"},
-		{newStage().add("src/a.ts", "x\n"), "src/a.ts added"},
-		{newStage().add("src/a.ts", "x\n").swap("src/b.ts", 1, 1).swap(".env", 1, 0), "2 files in src/ changed, 1 more"},
-		{newStage().swap(".git/HEAD", 1, 1), "git at work, 1 file"},
-		{newStage().del("dist/a.js", "x\n").del("dist/b.js", "y\n"), "2 files in dist/ deleted"},
-		{newStage().del("src/a.ts", text).add("src/b.ts", text), "src/a.ts renamed to src/b.ts"},
-		{newStage().add("node_modules/a.js", "x\n").add("node_modules/b.js", "x\n"), "2 files in node_modules/ added"},
-		{newStage().fact(ours(port(retake.Deleted, "tcp 3000", "node", ""))), "port 3000 stopped"},
-		{newStage().fact(port(retake.Deleted, "tcp 5432", "postgres", "")), "nothing changed"},
-	} {
-		if got := story.Compose(mustTell(t, c.stage.input())); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
-	}
-}

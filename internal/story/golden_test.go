@@ -40,7 +40,6 @@ var goldens = map[string]struct {
 }{
 	"nothing": {newStage, `0 files
 lead:
-title: nothing changed
 `},
 	"an install that broke the build": {shopfront, `1204 files 784 added 412 deleted 8 edited +105 -50
 deleted 412
@@ -68,7 +67,6 @@ lead: npm +12
  database: dev.db +table sessions
  source: src/session.ts +64 -0
  source: 5 more
-title: npm +12 packages, 6 files changed
 `},
 	"a small edit": {func() *stage {
 		return newStage().swap("src/auth.ts", 41, 12).swap("src/routes/login.ts", 2, 2).swap("README.md", 1, 0)
@@ -81,7 +79,6 @@ lead: auth.ts
  source: src/auth.ts +41 -12
  source: src/routes/login.ts +2 -2
  source: README.md +1 -0
-title: 3 files edited
 `},
 	"many small edits": {func() *stage {
 		s := newStage().swap(".nvmrc", 1, 1).swap("package.json", 1, 1)
@@ -109,7 +106,6 @@ lead: src/
  settings: .nvmrc +1 -1
  source: 11 in src/ +22 -22
  source: package.json +1 -1
-title: 12 files edited, 1 more
 `},
 	"a build": {func() *stage {
 		s := newStage().dir("dist", retake.Added)
@@ -122,7 +118,6 @@ build 412
  dist/ added 412 build output
 lead: dist/
  build: dist/ +412
-title: dist/ built, 412 files
 `},
 	"what always moves": {func() *stage {
 		return newStage().swap("data/dev.db-wal", 3, 3).swap("logs/app.log", 5, 0)
@@ -134,7 +129,6 @@ lead: dev.db-wal
 quiet
  moving: data/dev.db-wal
  moving: logs/app.log
-title: only files that always move
 `},
 	"a directory renamed": {func() *stage {
 		s := newStage().dir("old", retake.Deleted).dir("new", retake.Added).dir("old/sub", retake.Deleted).dir("new/sub", retake.Added)
@@ -148,7 +142,6 @@ source 10 +1 -0
  old/ → new/ renamed 10 +1 -0 and 1 file beside
 lead: new/
  source: renamed old/ → new/ +1 -0
-title: old/ renamed to new/
 `},
 	"a file renamed and edited": {func() *stage {
 		return newStage().del("src/a.ts", lines("same", 20)+"old\n").add("src/b.ts", lines("same", 20)+"new\n")
@@ -157,7 +150,6 @@ source 1 +1 -1
  src/a.ts → src/b.ts renamed 1 +1 -1
 lead: b.ts
  source: renamed a.ts → b.ts +1 -1
-title: src/a.ts renamed to src/b.ts
 `},
 	"the lie about documents": {func() *stage {
 		return newStage().del("docs/login.md", "a\n").del("docs/old.md", "b\n").swap(".env", 0, 1).swap("config/session.json", 1, 1).swap("docs/auth.md", 4, 2).swap("src/auth.ts", 3, 3).
@@ -179,7 +171,6 @@ lead: deleted 2
  settings: config/session.json sameSite lax → strict
  source: docs/auth.md +4 -2
  source: src/auth.ts +3 -3
-title: 2 files in docs/ deleted, 2 files edited, 2 more
 `},
 	"source deleted among creations": {func() *stage {
 		s := newStage().dir("src/legacy", retake.Deleted)
@@ -198,7 +189,6 @@ source 40 +120 -0
 lead: deleted 20
  deleted: deleted 20 in src/legacy/
  source: 40 in src/gen/ +120 -0
-title: 20 files in src/legacy/ deleted, 40 files in src/gen/ added
 `},
 }
 

@@ -203,9 +203,6 @@ func TestLawGist(t *testing.T) {
 				t.Fatalf("%+v", p)
 			}
 		}
-		if story.Compose(st) == "" {
-			t.Fatal("no title")
-		}
 		for _, gr := range st.Groups {
 			if g.Moving && gr.Theme != retake.ThemeMoving && gr.Theme != retake.ThemeGit {
 				t.Fatalf("moving, with %s", gr.Theme)
@@ -262,7 +259,6 @@ func FuzzTell(f *testing.F) {
 			if n != st.Counts.Total() {
 				t.Fatalf("%d files in items, %d in counts", n, st.Counts.Total())
 			}
-			story.Compose(st)
 		}
 	})
 }

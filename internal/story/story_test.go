@@ -127,7 +127,6 @@ func read(st retake.Story) string {
 	for _, p := range st.Gist.Points {
 		fmt.Fprintf(&b, "  %s: %s %s\n", p.Theme, p.Text, sum(p.Plus, p.Minus))
 	}
-	fmt.Fprintf(&b, "title: %s\n", story.Compose(st))
 	out := strings.Split(b.String(), "\n")
 	for i := range out {
 		out[i] = strings.TrimRight(strings.ReplaceAll(out[i], "  ", " "), " ")
