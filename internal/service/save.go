@@ -280,6 +280,9 @@ func (t *taking) checkpoint(res *capture.Result, req retake.SaveRequest) (retake
 		t.say(&cp)
 	}
 	t.s.attribute(&cp)
+	if cp.Intent == "" && cp.Trigger == retake.TriggerManual {
+		cp.Intent = t.subject(res)
+	}
 	return cp, nil
 }
 

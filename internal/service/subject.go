@@ -1,0 +1,88 @@
+package service
+
+import (
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/capture"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/secret"
+)
+
+const (
+	gitLog     = ".git/logs/HEAD"
+	maxSubject = 200      // bytes of a title
+	maxLogged  = 16 << 10 // bytes of the log of git that are read
+)
+
+// subject is what somebody said when he committed since the moment before, for a moment of
+// which nobody said anything else. It is read from the log of git as it was captured; no
+// program is run, and whatever is odd about that file, there is no subject.
+func (t *taking) subject(res *capture.Result) string {
+	if res.Since == nil {
+		return ""
+	}
+	for _, c := range res.Since.Changes {
+		if c.Path == gitLog && c.After != nil && c.After.Kind == retake.KindFile {
+			return subjectIn(t.grown(c))
+		}
+	}
+	return ""
+}
+
+// grown is what was added to the end of a file since the moment before, or the last of it.
+func (t *taking) grown(c retake.Change) string {
+	dir, err := t.root.OpenDir(".git")
+	if err != nil {
+		return ""
+	}
+	defer dir.Close() //nolint:errcheck // a directory handle
+	logs, err := dir.OpenDir("logs")
+	if err != nil {
+		return ""
+	}
+	defer logs.Close() //nolint:errcheck // a directory handle
+	f, err := logs.OpenFile("HEAD")
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // it was read only
+	return added(f, c)
+}
+
+// added reads a file only as long as it is the one that was captured.
+func added(f fsx.File, c retake.Change) string {
+	from := int64(0)
+	if c.Before != nil {
+		from = c.Before.Size
+	}
+	from = max(from, c.After.Size-maxLogged)
+	if from >= c.After.Size {
+		return "" // written anew: nobody knows what of it is new
+	}
+	buf := make([]byte, c.After.Size-from)
+	n, _ := f.ReadAt(buf, from)
+	i, err := f.Stat()
+	if err != nil || n < len(buf) || i.Size != c.After.Size || i.Mtime != c.After.ModTime {
+		return ""
+	}
+	return string(buf)
+}
+
+// subjectIn is that of the last commit among lines of git's log: the commits before and
+// after, who and when, a tab, what was done, and the first line of the message.
+func subjectIn(log string) string {
+	last := ""
+	for line := range strings.Lines(log) {
+		_, deed, _ := strings.Cut(strings.TrimRight(line, "\n"), "\t")
+		verb, text, ok := strings.Cut(deed, ": ")
+		if ok && (verb == "commit" || strings.HasPrefix(verb, "commit (")) {
+			last = text
+		}
+	}
+	text, _ := secret.Mask(strings.ToValidUTF8(strings.TrimSpace(last), "\uFFFD"))
+	if len(text) > maxSubject {
+		text = strings.ToValidUTF8(text[:maxSubject-len("…")], "") + "…"
+	}
+	return text
+}
