@@ -8,14 +8,15 @@ const typing = (e: KeyboardEvent) => {
   return !!t && (t.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(t.tagName));
 };
 
-/** useKeys hears single keys while the component is there. In a field only Escape is heard. */
+/** useKeys hears single keys while the component is there. In a field only Escape is heard, and
+ *  while a dialog is open nothing is: its keys are its own, and Escape closes it. */
 export function useKeys(map: KeyMap, on = true) {
   const latest = useRef(map);
   latest.current = map;
   useEffect(() => {
     if (!on) return;
     const hear = (e: KeyboardEvent) => {
-      if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
+      if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented || document.querySelector("dialog[open]")) return;
       if (typing(e) && e.key !== "Escape") return;
       const act = latest.current[e.key];
       if (!act) return;

@@ -62,5 +62,5 @@ export function useTimelineKeys(k: Keyed) {
     h: () => k.wish({ left: search.left === "folded" ? undefined : "folded" }),
     Escape: () => k.mark(undefined),
   };
-  useKeys(Object.fromEntries(Object.entries(map).map(([key, act]) => [key, (e: KeyboardEvent) => void (document.querySelector("dialog[open]") ? undefined : act(e))])));
+  useKeys(map);
 }
