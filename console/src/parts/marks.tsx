@@ -58,3 +58,14 @@ export function Path({ path }: { path: string }) {
     </span>
   );
 }
+
+/** Named sets a title: the command that a moment was kept before is set as one, not in backticks. */
+export function Named({ title }: { title: string }) {
+  const before = /^before `(.+)`$/.exec(title);
+  if (!before) return <>{title}</>;
+  return (
+    <>
+      before <code className="mono command">{before[1]}</code>
+    </>
+  );
+}

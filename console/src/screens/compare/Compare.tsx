@@ -6,7 +6,7 @@ import { changesOf, logOf, momentOf, statusOf } from "../../api/queries.ts";
 import type { Story } from "../../api/types.ts";
 import { FileDiff } from "../../diff/index.tsx";
 import { Icon } from "../../parts/Icon.tsx";
-import { Flag, Lines, Verify } from "../../parts/marks.tsx";
+import { Flag, Lines, Named, Verify } from "../../parts/marks.tsx";
 import { useNarrow } from "../../parts/media.ts";
 import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
 import type { CompareSearch } from "../../router.tsx";
@@ -203,7 +203,7 @@ function PointName({ ws, p }: { ws: string; p: Point }) {
     <Link to="/w/$ws/m/$ref" params={{ ws, ref: p.word }}>
       <b className="num">{p.word}</b>{" "}
       <span>
-        {titleOf(p.checkpoint).text}, {clock(p.checkpoint.time)}
+        <Named title={titleOf(p.checkpoint).text} />, {clock(p.checkpoint.time)}
       </span>
     </Link>
   );

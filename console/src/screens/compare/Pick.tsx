@@ -5,7 +5,7 @@ import { logOf, searchOf } from "../../api/queries.ts";
 import type { Answer, Checkpoint } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { List } from "../../parts/List.tsx";
-import { Verify } from "../../parts/marks.tsx";
+import { Named, Verify } from "../../parts/marks.tsx";
 import { goalsOf, titleOf } from "../../words/moment.ts";
 import { clock } from "../../words/time.ts";
 
@@ -96,7 +96,9 @@ function One({ c, goals, answer, take }: { c: Checkpoint; goals: ReadonlyMap<str
     <button type="button" className="compare-one" onClick={take}>
       <b className="num">{c.number}</b>
       <span className="dimmer num">{clock(c.time)}</span>
-      <span className="grow cut">{titleOf(c, goals).text}</span>
+      <span className="grow cut">
+        <Named title={titleOf(c, goals).text} />
+      </span>
       {answer ? <Verify answer={answer} /> : null}
     </button>
   );

@@ -8,7 +8,7 @@ import { FileDiff } from "../../diff/index.tsx";
 import { signOf } from "../../diff/sign.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { List } from "../../parts/List.tsx";
-import { Lines, Path, Verify } from "../../parts/marks.tsx";
+import { Lines, Named, Path, Verify } from "../../parts/marks.tsx";
 import { useNarrow } from "../../parts/media.ts";
 import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
 import { useKeys } from "../../shell/keys.ts";
@@ -184,7 +184,9 @@ function Moments({ ws, path, log, moments, chosen, choose }: MomentsProps) {
           <button type="button" className="history-row" aria-current={c.id === chosen.id ? "true" : undefined} onClick={() => choose(c.number)}>
             <b className="num">{c.number}</b>
             <span className="grow">
-              <span className="cut">{titleOf(c, goals).text}</span>
+              <span className="cut">
+                <Named title={titleOf(c, goals).text} />
+              </span>
               <span className="cut dimmer">
                 <time dateTime={c.time} title={whole(c.time)}>
                   {clock(c.time)}

@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Checkpoint, Finding, Pin, Story, Verification } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
-import { Flag, Verify } from "../../parts/marks.tsx";
+import { Flag, Named, Verify } from "../../parts/marks.tsx";
 import { oneLine, shown } from "../../words/escape.ts";
 import { titleOf, type Goals } from "../../words/moment.ts";
 import { several } from "../../words/number.ts";
@@ -33,7 +33,9 @@ export function Head({ around: a }: { around: Around }) {
     <header className="moment-head">
       <b className="big num">{c.number}</b>
       <div className="grow">
-        <h1 title={titleOf(c, a.goals).text}>{titleOf(c, a.goals).text}</h1>
+        <h1 title={titleOf(c, a.goals).text}>
+          <Named title={titleOf(c, a.goals).text} />
+        </h1>
         <p>
           <time dateTime={c.time} title={whole(c.time)}>
             {clock(c.time)}

@@ -1,10 +1,11 @@
 // Step 1: the plan, read before anything is done.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { useMemo, useState, type ReactNode } from "react";
 import { forksOf, logOf, momentOf, storyOf } from "../../api/queries.ts";
 import type { Checkpoint, Plan } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
+import { Named } from "../../parts/marks.tsx";
 import { oneLine, shown } from "../../words/escape.ts";
 import { standing, titleOf, type Goals } from "../../words/moment.ts";
 import { bytes, count } from "../../words/number.ts";
@@ -117,11 +118,16 @@ function useGoals(plan: Plan): Goals {
   return useMemo(() => new Map(r && name ? [[r.target, name]] : []), [r, name]);
 }
 
-function about(plan: Plan, goals: Goals): string {
+function about(plan: Plan, goals: Goals): ReactNode {
   if (plan.course === "adopt" && plan.fork) return plan.fork.origin ? `grew from ${plan.fork.origin.number}, ${shown(plan.fork.root)}` : shown(plan.fork.root);
   const t = plan.target;
   if (!t) return "";
-  return `${clock(t.time)} · ${titleOf(t, goals).text}${t.coverage.grade === "partial" ? " · partial" : ""}`;
+  return (
+    <>
+      {clock(t.time)} · <Named title={titleOf(t, goals).text} />
+      {t.coverage.grade === "partial" ? " · partial" : ""}
+    </>
+  );
 }
 
 function Head({ plan, bad }: { plan: Plan; bad: boolean }) {
@@ -163,7 +169,7 @@ function Failing({ plan }: { plan: Plan }) {
         {good ? (
           <>
             {" "}
-            The newest good one is {good.number}, {clock(good.time)}{titleOf(good).said ? ` ${titleOf(good).text}` : ""}:{" "}
+            The newest good one is {good.number}, {clock(good.time)}{titleOf(good).said ? <>, <Named title={titleOf(good).text} /></> : ""}:{" "}
             <Link className="link" to="/w/$ws/plan" params={{ ws: plan.workspace }} search={{ course: "restore", ref: String(good.number), paths: plan.paths }}>
               restore {good.number} instead…
             </Link>

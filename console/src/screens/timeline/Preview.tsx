@@ -7,7 +7,7 @@ import { usePowers } from "../../api/powers.ts";
 import { statusOf, storyOf, verificationsOf } from "../../api/queries.ts";
 import type { Checkpoint, Finding, Verification } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
-import { Flag, Lines, Verify } from "../../parts/marks.tsx";
+import { Flag, Lines, Named, Verify } from "../../parts/marks.tsx";
 import { oneLine, shown, shownLines } from "../../words/escape.ts";
 import { agentName, answerWords, titleOf, whoMade, type Goals } from "../../words/moment.ts";
 import { bytes, count, duration, several } from "../../words/number.ts";
@@ -50,7 +50,9 @@ export function Preview({ ws, read, at, goals, newer, older }: Props) {
         </button>
       </div>
       <div className="tl-pre-body" tabIndex={0} role="region" aria-label={`About moment ${c.number}`}>
-        <h2>{titleOf(c, goals).text}</h2>
+        <h2>
+          <Named title={titleOf(c, goals).text} />
+        </h2>
         <Meta c={c} finding={finding} />
         <Verified ws={ws} read={read} at={at} ready={calm === c.number} />
         <Changed ws={ws} c={c} finding={finding} before={before} work={workOf(c, (id) => read.moments.find((m) => m.id === id))} ready={calm === c.number} />

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { memo, type MouseEvent, type ReactNode } from "react";
 import type { Checkpoint, Finding } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
-import { Flag, Verify } from "../../parts/marks.tsx";
+import { Flag, Named, Verify } from "../../parts/marks.tsx";
 import { shown } from "../../words/escape.ts";
 import { changedFiles, titleOf, whoMade, type Goals } from "../../words/moment.ts";
 import { count, orNone, several } from "../../words/number.ts";
@@ -120,7 +120,7 @@ export const MomentRow = memo(function MomentRow(p: RowProps<"moment">) {
     <a className={kind} href={`/w/${p.ws}/m/${c.number}`} data-number={c.number} aria-current={p.chosen ? "true" : undefined} onClick={(e) => p.choose(c.number, e)} draggable={false}>
       <b className="tl-n num">{c.number}</b>
       <Told c={c} finding={p.finding} flags={flags} work={p.item.work}>
-        <span className="tl-x">{title.text}</span>
+        <span className="tl-x"><Named title={title.text} /></span>
         <span className="sr"> {inWords(p)} </span>
         {flags.slice(0, 2).map((f) => (
           <Flag key={f.word} family={f.family}>{f.word}</Flag>
