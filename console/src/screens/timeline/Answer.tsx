@@ -1,24 +1,24 @@
 // The answer first: which moment is good, why we say so, and what we would do.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { memo, type ReactNode } from "react";
+import { memo, useMemo, type ReactNode } from "react";
 import { usePowers } from "../../api/powers.ts";
 import { statusOf } from "../../api/queries.ts";
 import type { Checkpoint, Finding, Status } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
+import { Named } from "../../parts/marks.tsx";
 import { shown } from "../../words/escape.ts";
-import { standing, titleOf, type Goals } from "../../words/moment.ts";
+import { titleOf, type Goals } from "../../words/moment.ts";
 import { several } from "../../words/number.ts";
 import { ago, clock } from "../../words/time.ts";
 import type { Read } from "./book.ts";
+import { brokenSince, type Broken } from "./broken.ts";
 import { mayNot } from "./Preview.tsx";
 
 export const Answer = memo(function Answer({ ws, read, goals }: { ws: string; read: Read; goals: Goals }) {
   const status = useQuery(statusOf(ws)).data;
-  const newest = read.moments[0]!;
-  const found = read.findings.get(newest.id);
   const good = status?.good ?? read.good;
-  if (good) return <Good ws={ws} read={read} good={good} goals={goals} status={status} broken={standing(found) === "failed"} />;
+  if (good) return <Good ws={ws} read={read} good={good} goals={goals} status={status} />;
   return <NoGood read={read} goals={goals} asked={[...read.findings.values()].some((f) => f.answers?.some((a) => !a.claim))} />;
 });
 
@@ -28,19 +28,18 @@ interface GoodProps {
   good: Checkpoint;
   goals: Goals;
   status?: Status;
-  broken: boolean; // the newest moment fails
 }
 
-function Good({ ws, read, good, goals, status, broken }: GoodProps) {
+function Good({ ws, read, good, goals, status }: GoodProps) {
   const n = good.number;
   const { may } = usePowers();
-  const newest = read.moments[0]!;
-  const failing = (read.findings.get(newest.id)?.answers ?? []).filter((a) => !a.claim && a.verdict === "failed").map((a) => shown(a.name));
+  const broken = useMemo(() => brokenSince(read, good), [read, good]);
   return (
     <Strip
       sign={<span className="tl-sign good"><Icon name="check" /></span>}
       title={<>{n} is good</>}
-      rest={`${clock(good.time)} · ${titleOf(good, goals).text}`}
+      time={clock(good.time)}
+      name={titleOf(good, goals).text}
       acts={
         <>
           <Link className="button" to="/w/$ws/compare" params={{ ws }} search={{ from: String(n) }}>
@@ -63,12 +62,30 @@ function Good({ ws, read, good, goals, status, broken }: GoodProps) {
       {broken ? (
         <>
           <b className="bad">
-            {newest.number} fails {failing.join(", ")}.
+            <Break ws={ws} broken={broken} />
           </b>{" "}
         </>
       ) : null}
       {since(read, good, status)}
     </Strip>
+  );
+}
+
+/** What broke it, and the way there. */
+function Break({ ws, broken: { first, only, names } }: { ws: string; broken: Broken }) {
+  const there = (
+    <Link to="/w/$ws/m/$ref" params={{ ws, ref: String(first.number) }}>
+      {first.number}
+    </Link>
+  );
+  return only ? (
+    <>
+      {there} fails {names.join(", ")}.
+    </>
+  ) : (
+    <>
+      {names.join(", ")} {names.length === 1 ? "fails" : "fail"} since {there}.
+    </>
   );
 }
 
@@ -91,8 +108,8 @@ function proof(f: Finding | undefined, status: Status | undefined, n: number): R
 function since(read: Read, good: Checkpoint, status?: Status): string {
   const later = read.moments.findIndex((c) => c.number <= good.number);
   const files = status ? status.now.added + status.now.deleted + status.now.edited : 0;
-  const parts = [later > 0 ? `${several(later, "moment")} came` : "", files > 0 ? `${several(files, "file")} changed${later > 0 ? " after them" : ""}` : ""].filter(Boolean);
-  if (parts.length) return `Since then ${parts.join(", and ")}.`;
+  if (later > 0) return `Since then ${several(later, "moment")} came${files > 0 ? `; ${several(files, "changed file")} ${files === 1 ? "is" : "are"} in none of them` : ""}.`;
+  if (files > 0) return `Since then ${several(files, "file")} changed.`;
   return status && !status.saving ? "Nothing changed since." : "";
 }
 
@@ -102,7 +119,8 @@ function NoGood({ read, goals, asked }: { read: Read; goals: Goals; asked: boole
     <Strip
       sign={<span className="tl-sign unknown"><Icon name="question" /></span>}
       title={asked ? "No moment is good yet" : <>{c.number} is the newest</>}
-      rest={asked ? `${c.number} is the newest · ${clock(c.time)}` : `${clock(c.time)} · ${titleOf(c, goals).text}`}
+      time={asked ? `${c.number} is the newest` : clock(c.time)}
+      name={asked ? clock(c.time) : titleOf(c, goals).text}
       acts={null}
     >
       {asked ? "No moment passed all of its verifications." : "No moment was verified, so we cannot say which one is good."} To verify the files as they are:{" "}
@@ -111,13 +129,15 @@ function NoGood({ read, goals, asked }: { read: Read; goals: Goals; asked: boole
   );
 }
 
-function Strip(p: { sign: ReactNode; title: ReactNode; rest: string; acts: ReactNode; children: ReactNode }) {
+function Strip(p: { sign: ReactNode; title: ReactNode; time: string; name: string; acts: ReactNode; children: ReactNode }) {
   return (
     <div className="tl-answer">
       {p.sign}
       <div className="grow">
         <h1 className="answer">
-          {p.title} <span>· {p.rest}</span>
+          {p.title} <span>
+            · {p.time} · <Named title={p.name} />
+          </span>
         </h1>
         <p>{p.children}</p>
       </div>
