@@ -64,7 +64,8 @@ export function storyLine(c: Checkpoint, f: Finding | undefined, flags: readonly
   const told = points.filter((p) => p.theme === "deleted" || !why.some((w) => names(w, shown(p.text))));
   const deleted = told.filter((p) => p.theme === "deleted").map(pieces);
   const rest = told.filter((p) => p.theme !== "deleted").map(pieces);
-  const reasons = why.map((text): Piece[] => [{ text }]);
+  const gone = told.filter((p) => p.theme === "deleted").map((p) => bare(shown(p.text)));
+  const reasons = why.map((text): Piece[] => [{ text: unsaid(text, gone) }]);
   const parts = flags[0]?.family === "mismatch" ? [...deleted, ...reasons, ...rest] : [...deleted, ...rest, ...reasons];
   if (parts.length <= most) return parts;
   return [...parts.slice(0, most - 1), [{ text: `${count(parts.length - most + 1)} more`, look: "dim" }]];
@@ -96,6 +97,9 @@ const bare = (s: string) => ` ${s.replace(/[,;]/g, " ").split(/\s+/).filter(Bool
 
 /** Whether a reason names a point, as whole words. */
 const names = (why: string, point: string) => point !== "" && bare(why).includes(bare(point));
+
+/** A reason without the deletions that stand before it already; never nothing. */
+const unsaid = (why: string, gone: readonly string[]) => why.split(", ").filter((part) => !gone.includes(bare(part))).join(", ") || why;
 
 /** Sets a point: paths in mono, deletions in their colour, lines as +31 −4. */
 export function pieces(p: Point): Piece[] {
