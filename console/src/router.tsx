@@ -2,7 +2,7 @@
 // first opened; what it asks first is asked meanwhile. What a screen shows is in its
 // address, so that it can be sent.
 import type { QueryClient } from "@tanstack/react-query";
-import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, Link } from "@tanstack/react-router";
 import { namespace, spacePlan, usage } from "./api/office.ts";
 import { effectsOf, forksOf, logOf, momentOf, statusOf, storyOf, tasksOf, workspaces } from "./api/queries.ts";
 import { bookOf } from "./screens/timeline/book.ts";
@@ -21,10 +21,23 @@ function begin({ context, preload }: { context: Asking; preload: boolean }, ...q
   if (!preload) for (const q of queries) if (q) void context.cache.prefetchQuery(q as Asked);
 }
 
+function NoPage() {
+  return (
+    <Empty title="There is no such page" page>
+      <p>Nothing of the console is at this address.</p>
+      <p className="row">
+        <Link className="button" to="/">
+          All workspaces
+        </Link>
+      </p>
+    </Empty>
+  );
+}
+
 const root = createRootRouteWithContext<Asking>()({
   component: Shell,
   errorComponent: ({ error, reset }) => <Wrong error={error} again={reset} />,
-  notFoundComponent: () => <Empty title="There is no such page" page>Look at the address, or go to the workspaces.</Empty>,
+  notFoundComponent: () => <NoPage />,
 });
 
 const text = (v: unknown): string | undefined => (typeof v === "string" && v !== "" ? v : typeof v === "number" ? String(v) : undefined);

@@ -1,6 +1,7 @@
 // What a screen says while it waits, when something is wrong, and when there is nothing.
 import { useEffect, useState, type ReactNode } from "react";
 import { Trouble } from "../api/ask.ts";
+import type { Problem } from "../api/types.ts";
 import { shown, shownLines } from "../words/escape.ts";
 
 /** Waiting keeps the layout: bars after 300 ms, a sentence after 5 s, no spinner. */
@@ -22,23 +23,44 @@ export function Waiting({ what }: { what: string }) {
   );
 }
 
-/** Wrong says what happened, whether anything was changed, and what to do. */
-export function Wrong({ error, again }: { error: unknown; again?: () => void }) {
+const upper = (s: string) => s.slice(0, 1).toUpperCase() + s.slice(1);
+
+/** What to do: words with a command at their end, and the commands that they do not name. */
+function wayOut(p: Problem | undefined): { words: string; command: string; rest: string[] } {
+  const hint = p?.hint ?? "";
+  const steps = p?.next_steps ?? [];
+  const command = steps.find((s) => s !== "" && hint.endsWith(s)) ?? "";
+  return { words: upper(hint.slice(0, hint.length - command.length)), command, rest: steps.filter((s) => s !== command) };
+}
+
+/** Wrong says what happened, whether anything was changed, and what to do. To ask again is offered where
+ *  the answer can be another; out: ways that lead elsewhere. */
+export function Wrong({ error, again, out }: { error: unknown; again?: () => void; out?: ReactNode }) {
   const p = error instanceof Trouble ? error.problem : undefined;
+  const way = wayOut(p);
+  const retry = again && (!p || p.retryable || p.status >= 500) ? again : undefined;
   return (
     <section className="card note" role="alert">
-      <h2>{shown(p?.what ?? String(error))}</h2>
+      <h2>{upper(shown(p?.what ?? String(error)))}</h2>
       <p>{p?.safe ? shown(p.safe) : "Nothing was changed by looking."}</p>
       {p?.cause ? <pre>{shownLines(p.cause)}</pre> : null}
-      {p?.hint ? <p>{shown(p.hint)}</p> : null}
-      {(p?.next_steps ?? []).map((s) => (
+      {way.words || way.command ? (
+        <p>
+          {shown(way.words)}
+          {way.command ? <code className="mono">{shown(way.command)}</code> : null}
+        </p>
+      ) : null}
+      {way.rest.map((s) => (
         <pre key={s}>{shownLines(s)}</pre>
       ))}
-      {again ? (
-        <p>
-          <button type="button" className="button" onClick={again}>
-            Try again
-          </button>
+      {retry || out ? (
+        <p className="row">
+          {retry ? (
+            <button type="button" className="button" onClick={retry}>
+              Try again
+            </button>
+          ) : null}
+          {out}
         </p>
       ) : null}
     </section>

@@ -162,6 +162,15 @@ function FileRow({ row, chosen, choose }: { row: StoryRow & { kind: "file" }; ch
 }
 
 /** Said where a moment changed nothing. */
-export function Nothing({ since }: { since: string }) {
-  return <Empty title="No file changed">The files of this moment are those of {since}. Choose “path” to look at them.</Empty>;
+export function Nothing({ since, browse }: { since: string; browse: () => void }) {
+  return (
+    <Empty title="No file changed">
+      <p>The files of this moment are those of {since}.</p>
+      <p className="row">
+        <button type="button" className="button" onClick={browse}>
+          Look at its files
+        </button>
+      </p>
+    </Empty>
+  );
 }

@@ -29,7 +29,15 @@ export default function Moment() {
     return (
       <>
         <h1 className="sr">Moment {shown(ref)}</h1>
-        <Wrong error={moment.error} again={() => void moment.refetch()} />
+        <Wrong
+          error={moment.error}
+          again={() => void moment.refetch()}
+          out={
+            <Link className="button" to="/w/$ws" params={{ ws }}>
+              To the timeline
+            </Link>
+          }
+        />
       </>
     );
   }
@@ -158,7 +166,7 @@ interface MiddleProps {
 function Middle({ ws, c, path, story, view, set, choose, mayReturn }: MiddleProps) {
   const ref = String(c.number);
   const folder = path.endsWith("/");
-  if (path === "") return story ? <Nothing since={story.from ? String(story.from.number) : "the moment before"} /> : <Waiting what="the changes" />;
+  if (path === "") return story ? <Nothing since={story.from ? String(story.from.number) : "the moment before"} browse={() => set({ by: "path", part: "story" })} /> : <Waiting what="the changes" />;
   const actions = (
     <>
       {folder ? null : (
