@@ -4,10 +4,14 @@ import { useNavigate } from "@tanstack/react-router";
 import { useDeferredValue, useRef, useState } from "react";
 import { searchOf } from "../api/queries.ts";
 import { Icon } from "../parts/Icon.tsx";
-import { oneLine } from "../words/escape.ts";
+import { oneLine, shown } from "../words/escape.ts";
 import { titleOf } from "../words/moment.ts";
+import { count } from "../words/number.ts";
 import { clock } from "../words/time.ts";
 import { useKeys } from "./keys.ts";
+
+/** So many are listed; the rest is counted. */
+const most = 12;
 
 export function Find({ ws }: { ws?: string }) {
   const [text, setText] = useState("");
@@ -18,7 +22,8 @@ export function Find({ ws }: { ws?: string }) {
   const hits = useQuery({ ...searchOf(ws ?? "", wanted), enabled: !!ws && wanted.length > 1 });
   useKeys({ "/": () => field.current?.focus() });
   if (!ws) return null;
-  const found = wanted.length > 1 ? (hits.data ?? []) : [];
+  const found = wanted.length > 1 ? (hits.data ?? []).slice(0, most) : [];
+  const more = (hits.data ?? []).length - found.length;
   const close = () => {
     setText("");
     field.current?.blur();
@@ -26,6 +31,10 @@ export function Find({ ws }: { ws?: string }) {
   const open = (ref: string) => {
     close();
     void go({ to: "/w/$ws/m/$ref", params: { ws, ref } });
+  };
+  const byPath = () => {
+    close();
+    void go({ to: "/w/$ws", params: { ws }, search: { path: wanted } });
   };
   const key = (e: React.KeyboardEvent) => {
     if (e.key === "Escape") close();
@@ -35,6 +44,7 @@ export function Find({ ws }: { ws?: string }) {
       const hit = found[chosen];
       if (/^\d+$/.test(wanted)) open(wanted);
       else if (hit) open(String(hit.checkpoint.number));
+      else if (hits.isSuccess && wanted.length > 1) byPath();
     } else return;
     e.preventDefault();
   };
@@ -57,25 +67,45 @@ export function Find({ ws }: { ws?: string }) {
         onKeyDown={key}
       />
       <kbd aria-hidden="true">/</kbd>
-      {wanted.length > 1 && hits.isSuccess ? (
+      {wanted.length > 1 && hits.isError ? (
+        <p className="found card told" role="alert">
+          <b>It could not be looked up.</b> {shown(hits.error.message)}
+        </p>
+      ) : null}
+      {wanted.length > 1 && hits.isSuccess && found.length === 0 ? <None text={wanted} byPath={byPath} /> : null}
+      {found.length > 0 && hits.isSuccess ? (
         <ul id="found" className="found card" role="listbox" aria-label="Moments found">
-          {found.length === 0 ? (
-            <li className="dim nothing" role="option" aria-selected="false">
-              No moment holds all of these words.
-            </li>
-          ) : null}
-          {found.slice(0, 12).map((h, i) => (
+          {found.map((h, i) => (
             <li key={`${h.checkpoint.id}${h.where}${h.text}`} id={`found-${i}`} role="option" aria-selected={i === chosen} onMouseDown={() => open(String(h.checkpoint.number))}>
               <b className="num">{h.checkpoint.number}</b>
               <span className="dimmer num">{clock(h.checkpoint.time)}</span>
               <span className="grow cut">{titleOf(h.checkpoint).text}</span>
               <span className="cut dim">
-                {h.where} {oneLine(h.text)}
+                {h.where} <span className={h.where === "path" ? "mono" : undefined}>{oneLine(h.text)}</span>
               </span>
             </li>
           ))}
+          {more > 0 ? (
+            <li className="dim rest" role="option" aria-selected="false" aria-disabled="true">
+              {count(more)} more. Another word makes them fewer.
+            </li>
+          ) : null}
         </ul>
       ) : null}
+    </div>
+  );
+}
+
+/** Where nothing is found: where it was looked for, and where else it can be. */
+function None({ text, byPath }: { text: string; byPath: () => void }) {
+  return (
+    <div className="found card told" role="status">
+      <b>Nothing here says “{oneLine(text)}”</b>
+      <p className="dim">Looked in intents, prompts, paths and facts. What is inside files is not searched.</p>
+      <button type="button" className="link" onMouseDown={(e) => e.preventDefault()} onClick={byPath}>
+        Moments that changed the path <span className="mono">{oneLine(text)}</span>
+        <kbd>enter</kbd>
+      </button>
     </div>
   );
 }

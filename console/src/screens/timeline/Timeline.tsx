@@ -1,12 +1,15 @@
 // The timeline of a workspace: the answer, the overview, the list, and the chosen moment.
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, type MouseEvent, type ReactNode } from "react";
+import { useLiveness } from "../../api/live.ts";
 import { statusOf } from "../../api/queries.ts";
 import { useMedia, useNarrow } from "../../parts/media.ts";
 import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
 import type { TimelineSearch } from "../../router.tsx";
-import type { Goals } from "../../words/moment.ts";
+import { shown } from "../../words/escape.ts";
+import { agentName, type Goals } from "../../words/moment.ts";
+import { several } from "../../words/number.ts";
 import { Answer } from "./Answer.tsx";
 import type { Read } from "./book.ts";
 import type { Grouping, Wanted } from "./filter.ts";
@@ -34,7 +37,19 @@ export default function Timeline() {
     );
   }
   if (book.read) return <Page key={ws} ws={ws} read={book.read} trouble={book.trouble} again={book.again} />;
-  if (book.trouble) return <Wrong error={book.trouble} again={book.again} />;
+  if (book.trouble) {
+    return (
+      <Wrong
+        error={book.trouble}
+        again={book.again}
+        out={
+          <Link className="button" to="/">
+            All workspaces
+          </Link>
+        }
+      />
+    );
+  }
   return <Waiting what="the timeline" />;
 }
 
@@ -47,8 +62,8 @@ function Page({ ws, read, trouble, again }: { ws: string; read: Read; trouble?: 
   const choice = useChoice(ws, read, search.at);
   const [marked, setMarked] = useState<number>();
   const wish = useCallback((s: Partial<TimelineSearch>) => void go({ to: "/w/$ws", params: { ws }, search: (was) => ({ ...was, ...s }), replace: true, resetScroll: false }), [go, ws]);
-  const shown = useShown(ws, read, search);
-  const { view } = shown;
+  const seen = useShown(ws, read, search);
+  const { view } = seen;
   const number = choice.asked ? choice.number : ((view && end(view, false)) ?? choice.number);
   const move = (n: number | undefined, how: "focus" | "near" = "focus") => {
     if (n === undefined) return;
@@ -83,11 +98,12 @@ function Page({ ws, read, trouble, again }: { ws: string; read: Read; trouble?: 
         {phone ? null : <Overview read={read} zoom={zoom.zoom} span={zoom.span} setSpan={zoom.setSpan} chosen={calm} go={goTo} />}
         <Tools search={search} wish={wish} census={view?.census} total={read.total} zoom={zoom.span ? undefined : zoom.zoom} setZoom={zoom.setZoom} marked={marked} unmark={unmark} />
         {trouble ? <Stale again={again} /> : null}
-        <Shown {...shown} search={search} wish={wish} done={read.done}>
-          {(v) => <List ws={ws} read={read} view={v} phone={phone} chosen={number} marked={marked} choose={pick} open={shown.open} handle={list} />}
+        <Shown {...seen} search={search} wish={wish} done={read.done} total={read.total}>
+          {(v) => <List ws={ws} read={read} view={v} phone={phone} chosen={number} marked={marked} choose={pick} open={seen.open} handle={list} />}
         </Shown>
       </section>
-      {beside && at >= 0 && view ? <Preview ws={ws} read={read} at={at} goals={view.goals} newer={neighbour(-1)} older={neighbour(1)} /> : null}
+      {beside && view?.items.length === 0 ? <p className="tl-pre tl-none dim">No moment to look at.</p> : null}
+      {beside && at >= 0 && view && view.items.length > 0 ? <Preview ws={ws} read={read} at={at} goals={view.goals} newer={neighbour(-1)} older={neighbour(1)} /> : null}
     </div>
   );
 }
@@ -100,14 +116,15 @@ interface ShownProps {
   search: TimelineSearch;
   wish: (s: Partial<TimelineSearch>) => void;
   done: boolean;
+  total: number;
   children: (view: View) => ReactNode;
 }
 
 /** The list, or why there is none. */
-function Shown({ view, waiting, trouble, again, search, wish, done, children }: ShownProps) {
+function Shown({ view, waiting, trouble, again, search, wish, done, total, children }: ShownProps) {
   if (trouble) return <Wrong error={trouble} again={again} />;
   if (!view || waiting) return <Waiting what="the moments" />;
-  return view.items.length === 0 ? <Nothing search={search} wish={wish} done={done} /> : children(view);
+  return view.items.length === 0 ? <Nothing search={search} wish={wish} done={done} total={total} /> : children(view);
 }
 
 const noGoals: Goals = new Map();
@@ -168,6 +185,7 @@ function useZoom(asked: string | undefined, wish: (s: Partial<TimelineSearch>) =
 }
 
 function Stale({ again }: { again: () => void }) {
+  if (useLiveness() === "away") return null; // told above, with its cause
   return (
     <p className="strip" role="status">
       Older moments could not be read. What you see is from before.{" "}
@@ -178,12 +196,29 @@ function Stale({ again }: { again: () => void }) {
   );
 }
 
-function Nothing({ search, wish, done }: { search: TimelineSearch; wish: (s: Partial<TimelineSearch>) => void; done: boolean }) {
+const kindWords: Record<string, string> = { good: "is good", failed: "failed", risky: "is risky", flagged: "is flagged" };
+
+/** No moment is good, changed src/a.ts: what was asked for, so that it can be seen what hides the rest. */
+function nothingText(s: TimelineSearch): string {
+  const asked = [
+    kindWords[s.show ?? ""],
+    s.path && `changed ${shown(s.path)}`,
+    s.package && `changed the package ${shown(s.package)}`,
+    s.agent && `is of ${agentName(s.agent)}`,
+    s.session && `is of session ${shown(s.session.slice(0, 8))}`,
+  ].filter(Boolean);
+  return asked.length ? `No moment ${asked.join(" and ")}` : "No moment is like that";
+}
+
+function Nothing({ search, wish, done, total }: { search: TimelineSearch; wish: (s: Partial<TimelineSearch>) => void; done: boolean; total: number }) {
   const nothing = { show: undefined, path: undefined, package: undefined, session: undefined, agent: undefined };
   return (
-    <Empty title={search.show === "good" ? "No moment is good" : "No moment is like that"}>
-      <p>{done ? "Other moments are hidden by the filter." : "Older moments are still being read."}</p>
+    <Empty title={nothingText(search)}>
       <p>
+        {done ? `Looked at ${total === 1 ? "the only moment" : `all ${several(total, "moment")}`}.` : "Older moments are still being read."}
+        {search.path ? " A path is written from the top of the workspace, like src/auth.ts; a directory stands for all below it." : ""}
+      </p>
+      <p className="row">
         <button type="button" className="button" onClick={() => wish(nothing)}>
           Show all moments
         </button>
