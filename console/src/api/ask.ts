@@ -85,7 +85,8 @@ function away(): Problem {
   return {
     code: "unavailable",
     detail: "nobody answers",
-    hint: "What you see is from before. Look whether Retake runs: retake status",
+    hint: "We try again when it is back. To look whether Retake runs: retake status",
+    next_steps: ["retake status"],
     retryable: true,
     safe: "Nothing was changed.",
     status: 0,

@@ -1,11 +1,13 @@
 // The frame of every screen: the top bar, what must not be overlooked, and the page.
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useLocation, useNavigate, useParams } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
+import { usePowers } from "../api/powers.ts";
 import { about, effectsOf, forksOf, statusOf, tasksOf, workspaces } from "../api/queries.ts";
 import { useLive, useLiveness, livenessSince } from "../api/live.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { shown } from "../words/escape.ts";
+import { count, several } from "../words/number.ts";
 import { hour } from "../words/time.ts";
 import { Find } from "./Find.tsx";
 import { KeyPage } from "./KeyPage.tsx";
@@ -35,6 +37,7 @@ export function Shell() {
         <Find ws={ws} />
         <ThemeButton />
       </header>
+      <Away />
       {ws ? <Unfinished ws={ws} /> : null}
       <main id="page" tabIndex={-1}>
         <Outlet />
@@ -66,7 +69,7 @@ function Switcher({ ws }: { ws: string }) {
         /
       </span>
       <select value={ws} onChange={(e) => void go({ to: "/w/$ws", params: { ws: e.target.value } })}>
-        {known.length === 0 ? <option value={ws}>…</option> : null}
+        {known.some((w) => w.id === ws) ? null : <option value={ws}>{all.data ? "not known here" : "…"}</option>}
         {known.map((w) => (
           <option key={w.id} value={w.id}>
             {shown(w.name)}
@@ -81,11 +84,12 @@ function Tabs({ ws }: { ws: string }) {
   const forks = useQuery(forksOf(ws));
   const effects = useQuery(effectsOf(ws));
   const tasks = useQuery(tasksOf(ws));
+  const within = useWithin();
   const live = (forks.data ?? []).filter((f) => !f.ended).length;
   const done = (tasks.data ?? []).filter((t) => t.status === "completed").length;
   return (
     <nav className="tabs" aria-label="Workspace">
-      <Tab to="/w/$ws" ws={ws} exact text="Timeline" />
+      <Tab to="/w/$ws" ws={ws} exact text="Timeline" within={within} />
       <Tab to="/w/$ws/compare" ws={ws} text="Compare" />
       <Tab to="/w/$ws/forks" ws={ws} text="Forks" count={live ? String(live) : ""} />
       <Tab to="/w/$ws/effects" ws={ws} text="Effects" count={effects.data?.length ? String(effects.data.length) : ""} />
@@ -95,9 +99,12 @@ function Tabs({ ws }: { ws: string }) {
   );
 }
 
-function Tab(p: { to: string; ws: string; text: string; count?: string; exact?: boolean }) {
+/** Whether a screen is open that one comes to from the timeline: a moment, a file through time, a plan. */
+const useWithin = () => useLocation({ select: (l) => /^\/w\/[^/]+\/(m\/|history|plan)/.test(l.pathname) });
+
+function Tab(p: { to: string; ws: string; text: string; count?: string; exact?: boolean; within?: boolean }) {
   return (
-    <Link to={p.to as never} params={{ ws: p.ws } as never} activeOptions={{ exact: p.exact, includeSearch: false }} activeProps={{ "aria-current": "page" }}>
+    <Link to={p.to as never} params={{ ws: p.ws } as never} activeOptions={{ exact: p.exact, includeSearch: false }} activeProps={{ "aria-current": "page" }} aria-current={p.within ? "true" : undefined}>
       {p.text}
       {p.count ? <span className="count">{p.count}</span> : null}
     </Link>
@@ -135,6 +142,7 @@ function ServerLinks() {
 
 /** On a phone the tabs stand below, where the thumb is. */
 function BottomBar({ ws }: { ws?: string }) {
+  const within = useWithin();
   if (!ws) {
     return (
       <nav className="bottom" aria-label="Retake, below">
@@ -144,7 +152,7 @@ function BottomBar({ ws }: { ws?: string }) {
   }
   return (
     <nav className="bottom" aria-label="Workspace, below">
-      <Link to="/w/$ws" params={{ ws }} activeOptions={{ exact: true }} activeProps={{ "aria-current": "page" }}>
+      <Link to="/w/$ws" params={{ ws }} activeOptions={{ exact: true, includeSearch: false }} activeProps={{ "aria-current": "page" }} aria-current={within ? "true" : undefined}>
         Timeline
       </Link>
       <Link to="/w/$ws/forks" params={{ ws }} activeProps={{ "aria-current": "page" }}>
@@ -174,6 +182,36 @@ function Live() {
   );
 }
 
+/** Silence of less than this is not told, ms: a daemon is replaced by a younger one in it. */
+const short = 3000;
+
+/** Who no longer answers is told on every screen, with the way back. */
+function Away() {
+  const away = useLiveness() === "away";
+  const { server } = usePowers();
+  const [long, setLong] = useState(false);
+  useEffect(() => {
+    setLong(false);
+    const t = away ? setTimeout(() => setLong(true), short) : undefined;
+    return () => clearTimeout(t);
+  }, [away]);
+  if (!away || !long) return null;
+  const since = hour(new Date(livenessSince()));
+  return (
+    <div className="strip" role="status">
+      <Icon name="clock" />
+      <span className="grow">
+        <b>{server ? "The server" : "Retake"} has not answered since {since}.</b> What you see is from then. We try again
+        {server ? "." : (
+          <>
+            ; if its daemon ended, <code className="mono">retake console</code> opens a new page.
+          </>
+        )}
+      </span>
+    </div>
+  );
+}
+
 function ThemeButton() {
   const theme = useTheme();
   return (
@@ -192,12 +230,12 @@ function Unfinished({ ws }: { ws: string }) {
       <div className="strip" role="alert">
         <Icon name="warn" />
         <span className="grow">
-          A restore of {cut.target} was cut off at {cut.done} of {cut.total}. All there was is in {cut.safety}.
+          <b>A restore of {cut.target} was cut off</b> at {count(cut.done)} of {several(cut.total, "path")}. Nothing is lost: moment {cut.safety} holds all there was.
         </span>
-        <Link to="/w/$ws/plan" params={{ ws }} search={{ course: "finish" }}>
+        <Link className="button" to="/w/$ws/plan" params={{ ws }} search={{ course: "finish" }}>
           Finish it…
         </Link>
-        <Link to="/w/$ws/plan" params={{ ws }} search={{ course: "unwind" }}>
+        <Link className="button" to="/w/$ws/plan" params={{ ws }} search={{ course: "unwind" }}>
           Take it back…
         </Link>
       </div>
