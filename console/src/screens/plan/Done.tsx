@@ -98,7 +98,7 @@ function WayBack({ plan, result: r }: { plan: Plan; result: RestoreResult }) {
   return (
     <Link className="button" to="/w/$ws/plan" params={{ ws: plan.workspace }} search={{ course: redo ? "redo" : "undo", ref }}>
       <Icon name="back" small />
-      {redo ? "Redo…" : "Undo…"}
+      {redo ? "Redo…" : plan.course === "restore" || plan.course === "finish" ? "Undo this restore…" : "Undo…"}
     </Link>
   );
 }
