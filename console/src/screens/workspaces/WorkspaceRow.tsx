@@ -2,9 +2,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { logOf, statusOf } from "../../api/queries.ts";
-import type { Status, StoreState, WorkspaceState } from "../../api/types.ts";
+import type { Answer, Status, StoreState, WorkspaceState } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
-import { Verify } from "../../parts/marks.tsx";
+import { Named, Verify } from "../../parts/marks.tsx";
 import { shown } from "../../words/escape.ts";
 import { agentName, titleOf } from "../../words/moment.ts";
 import { bytes, count, several } from "../../words/number.ts";
@@ -41,7 +41,7 @@ export function WorkspaceRow({ ws, depth, days, store }: Props) {
         </b>
         <span title={shown(ws.root)}>{ws.origin ? `fork of ${ws.origin.number}` : shortPath(ws.root)}</span>
       </span>
-      <Last ws={ws} agents={agents} />
+      <Last ws={ws} agents={agents} failing={(recent?.findings[ws.latest?.id ?? ""]?.answers ?? []).filter((a) => !a.claim && a.verdict === "failed")} />
       <Good status={status} good={status?.good ?? recent?.good} unknown={!recent && !status} />
       <span className="ws-now num">{now > 0 ? several(now, "file") : "–"}</span>
       <span className="ws-days">
@@ -62,16 +62,18 @@ function shortPath(root: string): string {
   return parts.length > 4 ? `…/${parts.slice(-2).join("/")}` : parts.join("/");
 }
 
-function Last({ ws, agents }: { ws: WorkspaceState; agents: string[] }) {
+/** The newest moment; that it fails is told before all else of it. */
+function Last({ ws, agents, failing }: { ws: WorkspaceState; agents: string[]; failing: readonly Answer[] }) {
   const c = ws.latest;
   const cut = ws.interrupted;
   if (!c) return <span className="ws-last dim">no moment yet</span>;
   return (
     <span className="ws-last">
       <span className="cut">
-        <b className="num">{c.number}</b> {titleOf(c).text}
+        <b className="num">{c.number}</b> <Named title={titleOf(c).text} />
       </span>
       <span className={cut ? "cut risky" : "cut"}>
+        {!cut && failing.length > 0 ? <span className="verify failed"><Icon name="cross" small />{`fails ${failing.map((a) => shown(a.name)).join(", ")}`}</span> : null}
         {cut ? `A restore of ${cut.target} was cut off at ${count(cut.done)} of ${count(cut.total)}: finish it, or take it back` : [ago(c.time), ...agents].join(", ")}
       </span>
     </span>
@@ -79,7 +81,7 @@ function Last({ ws, agents }: { ws: WorkspaceState; agents: string[] }) {
 }
 
 function Good({ status, good, unknown }: { status?: Status; good?: Status["good"]; unknown: boolean }) {
-  const bad = (status?.answers ?? []).find((a) => !a.claim && a.verdict !== "passed");
+  const bad = (status?.answers ?? []).find((a) => !a.claim && a.verdict !== "passed" && a.verdict !== "failed"); // that it fails is told of the moment
   if (good) {
     return (
       <span className="ws-good">
