@@ -37,6 +37,8 @@ before(async () => {
     settings: `/w/${ws}/settings`,
     storage: "/storage",
     "no such page": "/nowhere",
+    "no such moment": `/w/${ws}/m/9999`,
+    "a filter that finds nothing": `/w/${ws}?path=nowhere`,
   };
 });
 
@@ -79,6 +81,33 @@ for (const [name, options] of Object.entries(looks)) {
       if (v.length) found[screen] = v;
     }
     assert.deepEqual(found, {});
+    await page.context().close();
+  });
+}
+
+for (const [name, options] of Object.entries(looks)) {
+  test(`axe finds nothing over a screen: ${name}`, async () => {
+    const page = await newPage(b, { ...options, bypassCSP: true });
+    await page.goto(home.console(dir));
+    await page.locator("[data-number]").first().waitFor();
+    await page.keyboard.press("?");
+    await page.locator("dialog[open]").waitFor();
+    const found = { keys: await wrong(page) };
+    await page.keyboard.press("Escape");
+    await page.locator("dialog[open]").waitFor({ state: "detached" });
+    await page.keyboard.press("/");
+    await page.keyboard.type("zzq");
+    await page.getByText("Nothing here says “zzq”").waitFor();
+    found["nothing found"] = await wrong(page);
+    await page.keyboard.press("Enter");
+    await page.getByText("No moment changed zzq").waitFor();
+    await page.route("**/v1/events*", (route) => route.abort());
+    await page.reload();
+    await page.getByText("Retake has not answered since").waitFor();
+    found.away = await wrong(page);
+    await page.unroute("**/v1/events*");
+    await page.getByText("Retake has not answered since").waitFor({ state: "detached" });
+    assert.deepEqual(found, { keys: [], "nothing found": [], away: [] });
     await page.context().close();
   });
 }
@@ -246,5 +275,5 @@ async function throughPlan(page) {
     await page.keyboard.press("Tab");
   }
   await page.keyboard.press("Enter");
-  await page.getByRole("link", { name: /^(Undo|Redo)…/ }).first().waitFor({ timeout: 20_000 });
+  await page.getByRole("link", { name: /^(Undo this restore|Undo|Redo)…/ }).first().waitFor({ timeout: 20_000 });
 }

@@ -23,7 +23,7 @@ async function through(page) {
   await page.getByRole("button", { name: /^Continue/ }).click();
   await page.getByRole("button", { name: /^Back/ }).waitFor();
   await confirmed(page).click();
-  await page.getByRole("link", { name: /^(Undo|Redo)…/ }).first().waitFor({ timeout: 20_000 });
+  await page.getByRole("link", { name: /^(Undo this restore|Undo|Redo)…/ }).first().waitFor({ timeout: 20_000 });
 }
 
 describe("on a laptop", () => {
@@ -65,7 +65,7 @@ describe("on a laptop", () => {
     const left = home.json(["restore", String(good), "--plan"], { cwd: dir });
     assert.deepEqual([left.writes, left.deletes, left.merges], [[], [], []]);
     assert.notEqual(sum(dir), was);
-    await page.getByRole("link", { name: /^Undo…/ }).first().click();
+    await page.getByRole("link", { name: /^Undo this restore…/ }).first().click();
     await through(page);
     assert.equal(sum(dir), was);
   });
@@ -156,7 +156,7 @@ describe("on a server", () => {
     await page.goto(`${s.address}/w/${ws}/plan?course=restore&ref=${first.checkpoint.number}`);
     await through(page);
     assert.equal(readFileSync(join(root, "a.txt"), "utf8"), "one\n");
-    await page.getByRole("link", { name: /^Undo…/ }).first().click();
+    await page.getByRole("link", { name: /^Undo this restore…/ }).first().click();
     await through(page);
     assert.equal(readFileSync(join(root, "a.txt"), "utf8"), "two\n");
   });
