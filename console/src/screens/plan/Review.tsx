@@ -152,7 +152,7 @@ function Head({ plan, bad }: { plan: Plan; bad: boolean }) {
 }
 
 function safetyText(p: Plan): string {
-  const back = p.course === "unwind" ? "." : p.course === "undo" ? ", so redo brings it again." : ", so this can be undone in one click.";
+  const back = p.course === "unwind" ? "." : p.course === "undo" ? ", so redo brings it again." : ", so an undo brings it back.";
   return p.safety.there ? `Moment ${p.safety.number} holds all you have now${back}` : `All you have now becomes moment ${p.safety.number} first${back}`;
 }
 
