@@ -1,11 +1,12 @@
 // Find a moment: words over intents, prompts, paths and facts; a number goes there.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useDeferredValue, useRef, useState } from "react";
-import { searchOf } from "../api/queries.ts";
+import { useDeferredValue, useMemo, useRef, useState } from "react";
+import { logOf, searchOf } from "../api/queries.ts";
 import { Icon } from "../parts/Icon.tsx";
+import { Named } from "../parts/marks.tsx";
 import { oneLine, shown } from "../words/escape.ts";
-import { titleOf } from "../words/moment.ts";
+import { goalsOf, titleOf } from "../words/moment.ts";
 import { count } from "../words/number.ts";
 import { clock } from "../words/time.ts";
 import { useKeys } from "./keys.ts";
@@ -20,6 +21,8 @@ export function Find({ ws }: { ws?: string }) {
   const field = useRef<HTMLInputElement>(null);
   const go = useNavigate();
   const hits = useQuery({ ...searchOf(ws ?? "", wanted), enabled: !!ws && wanted.length > 1 });
+  const log = useQuery({ ...logOf(ws ?? ""), enabled: !!hits.data?.some((h) => h.checkpoint.return) }).data; // what was gone to has a number
+  const goals = useMemo(() => goalsOf(log?.checkpoints ?? [], log?.workspace), [log]);
   useKeys({ "/": () => field.current?.focus() });
   if (!ws) return null;
   const found = wanted.length > 1 ? (hits.data ?? []).slice(0, most) : [];
@@ -79,7 +82,9 @@ export function Find({ ws }: { ws?: string }) {
             <li key={`${h.checkpoint.id}${h.where}${h.text}`} id={`found-${i}`} role="option" aria-selected={i === chosen} onMouseDown={() => open(String(h.checkpoint.number))}>
               <b className="num">{h.checkpoint.number}</b>
               <span className="dimmer num">{clock(h.checkpoint.time)}</span>
-              <span className="grow cut">{titleOf(h.checkpoint).text}</span>
+              <span className="grow cut">
+                <Named title={titleOf(h.checkpoint, goals).text} />
+              </span>
               <span className="cut dim">
                 {h.where} <span className={h.where === "path" ? "mono" : undefined}>{oneLine(h.text)}</span>
               </span>
