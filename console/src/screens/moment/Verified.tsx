@@ -50,7 +50,7 @@ function ending(v: Verification): string {
     case "running":
       return "running";
     default:
-      return `exit ${v.exit}`;
+      return v.score ? `${shown(v.score)} · exit ${v.exit}` : `exit ${v.exit}`;
   }
 }
 

@@ -102,6 +102,7 @@ test("the facts of a moment in words", () => {
   const env = environmentWords([fact({ kind: "package", group: "npm", name: "a" }), fact({ name: "KEY" }), fact({ kind: "secret" })]);
   assert.deepEqual([env.first, env.second, env.secret], ["npm +a", ".env +KEY", true]);
   assert.equal(outputGist({ output: "x\n\n14 failed, 198 passed\n" } as never), "14 failed, 198 passed");
+  assert.equal(outputGist({ score: "14 of 212 failed", output: "Done in 3 s\n" } as never), "14 of 212 failed");
   const answers = (verdict: string, claim = false) => ({ answers: [{ name: "test", verdict, claim }] });
   const t = trailOf("test", 5, [cp(3), cp(4), cp(6), cp(7)], { cp_3: answers("passed"), cp_4: answers("passed", true), cp_6: answers("failed"), cp_7: answers("passed") });
   assert.deepEqual(t, { before: 3, after: 7 });

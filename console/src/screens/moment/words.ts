@@ -104,6 +104,7 @@ export const gapWords = (g: Gap): string => (reasons[g.reason] ?? shown(g.reason
 
 /** The last line of a failing output is mostly its sum. */
 export function outputGist(v?: Verification): string {
+  if (v?.score) return oneLine(v.score);
   const lines = (v?.output ?? "").split("\n").map((l) => l.trim()).filter((l) => l !== "");
   const last = lines[lines.length - 1] ?? "";
   return last.length > 90 ? oneLine(last.slice(0, 89) + "…") : oneLine(last);
