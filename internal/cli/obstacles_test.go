@@ -27,7 +27,8 @@ func TestRefusals(t *testing.T) {
 	)
 	yes, _ = cli.Refusals(l, story(), retake.ObstacleMassDelete, retake.ObstacleDatabase)
 	same(t, yes,
-		`✘ This would overwrite your edit of web/login.html, and --yes alone does not cover that.`,
+		`✘ This would overwrite your edit of web/login.html, and --yes alone does not`,
+		`  cover that.`,
 		`  Nothing was changed.`,
 		`  look: retake restore 14 --plan -- src`,
 		`  or say so: retake restore 14 --yes --accept mass-delete,database,changed -- src`,
@@ -51,7 +52,7 @@ func TestEachObstacleIsRefused(t *testing.T) {
 		o.Paths = []string{"data/x"}
 		p.Obstacles = []retake.Obstacle{o}
 		text := cli.Deed(p, o)
-		yes, _ := cli.Refusals(cli.NewLook(80, now, false, false), p)
+		yes, _ := cli.Refusals(cli.NewLook(160, now, false, false), p)
 		if seen[text] || strings.Contains(text, o.Text) || !strings.Contains(yes, "This would "+text+", and --yes alone does not cover that.") ||
 			!strings.Contains(yes, "retake restore 14 --yes --accept "+o.Class+" -- src\n") {
 			t.Errorf("%s: %s", o.Class, yes)

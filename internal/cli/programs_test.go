@@ -38,7 +38,7 @@ func TestRunNeedsTheMomentBefore(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
 	p.program = func(cli.Command) (int, error) { return 0, nil }
-	p.types("", "run", "--", "make").want(t, 3, "", "not in a protected workspace")
+	p.types("", "run", "--", "make").want(t, 3, "", "protect it:")
 	if len(p.ran) > 0 {
 		t.Fatal("it ran")
 	}

@@ -136,6 +136,32 @@ func TestError(t *testing.T) {
 		`✘ src/a.go cannot be read.`, `  because: bytes.Buffer: too large`)
 }
 
+// What does not fit is broken between words, and hints between commands; without a width,
+// for programs, every sentence and every hint is one line.
+func TestErrorsFitTheTerminal(t *testing.T) {
+	t.Parallel()
+	e := retake.Error{
+		Kind: retake.Denied, What: "this would replace /home/ann/shop/data while programs hold it, and --yes alone does not cover that", Safe: "Nothing was changed.",
+		Hint: "verify one: retake verify -- npm test     or every turn: retake config verify.test 'npm test'\n" +
+			"there are: uncaptured, changed, partial, held, mass-delete, space, names, setuid, database",
+	}
+	same(t, cli.RenderError(cli.NewLook(80, now, false, false), e),
+		`✘ This would replace ~/shop/data while programs hold it, and --yes alone does`,
+		`  not cover that.`,
+		`  Nothing was changed.`,
+		`  verify one: retake verify -- npm test`,
+		`  or every turn: retake config verify.test 'npm test'`,
+		`  there are: uncaptured, changed, partial, held, mass-delete, space, names,`,
+		`             setuid, database`,
+	)
+	same(t, cli.RenderError(cli.NewLook(0, now, false, false), e),
+		`✘ This would replace ~/shop/data while programs hold it, and --yes alone does not cover that.`,
+		`  Nothing was changed.`,
+		`  verify one: retake verify -- npm test     or every turn: retake config verify.test 'npm test'`,
+		`  there are: uncaptured, changed, partial, held, mass-delete, space, names, setuid, database`,
+	)
+}
+
 func TestFirstRunNamesOnlyWhatExists(t *testing.T) {
 	t.Parallel()
 	got := cli.FirstRun(cli.NewLook(80, now, false, false))

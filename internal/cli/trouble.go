@@ -65,7 +65,11 @@ func (f *face) trouble(err error) int {
 	case errors.Is(err, errLeft):
 		fmt.Fprintln(f.Err, "Left. "+nothingChanged)
 	default:
-		fmt.Fprint(f.Err, picture.RenderError(f.talk(), e))
+		l := f.talk()
+		if !f.ErrTTY { // a program that reads it wants whole lines
+			l.Width = 0
+		}
+		fmt.Fprint(f.Err, picture.RenderError(l, e))
 	}
 	if code := e.Exit(); code != 0 {
 		return code
