@@ -24,6 +24,9 @@ type blameAnswer struct {
 	retake.Blame
 }
 
+// MarshalJSON is needed because a blame writes itself.
+func (a blameAnswer) MarshalJSON() ([]byte, error) { return versioned(a.V, a.Blame) }
+
 func (f *face) blameCommand() *cobra.Command {
 	c := &blameCmd{face: f, limit: findLimit}
 	cmd := &cobra.Command{
