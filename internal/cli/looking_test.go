@@ -114,8 +114,8 @@ func TestCatAsksForTheMoment(t *testing.T) {
 	p.types("", "cat", "a.txt", "--no-color").want(t, 2, "", "As it was at which moment? Usage: retake cat REF PATH.")
 	p.types("", "cat", "a.txt", "--no-color").want(t, 2, "", "at latest: retake cat latest a.txt     its moments: retake log --path a.txt")
 	p.types("", "cat", "1:a b.txt", "--no-color").want(t, 2, "", "at 1: retake cat 1 'a b.txt'")
-	p.types("", "cat", "1").want(t, 2, "", "Usage: retake cat REF PATH. That needs more words.")
-	p.types("", "cat", "a:b.txt", "--no-color").want(t, 2, "", "at latest: retake cat latest a:b.txt ")
+	p.types("", "cat", "1").want(t, 2, "", "That needs more words. Usage: retake cat REF PATH.")
+	p.types("", "cat", "a:b.txt", "--no-color").want(t, 2, "", "at latest: retake cat latest a:b.txt\n")
 	p.types("", "cat", "latest", "a.txt").want(t, 0, "", "")
 }
 
@@ -149,7 +149,8 @@ func TestShowAnswersForPrograms(t *testing.T) {
 	if st.Counts.Edited != 1 || len(st.Groups) != 1 || st.Groups[0].Items[0].Path != "a.txt" {
 		t.Errorf("the story is %+v", st)
 	}
-	p.types("", "show", "2", "--no-color").want(t, 0, "\n  source        1  a.txt                      +1  −1\n", "lines: retake diff 2     go back: retake restore 2")
+	p.types("", "show", "2", "--no-color").want(t, 0, "\n  source        1  a.txt                      +1  −1\n", "lines: retake diff 2     go back to just before it: retake restore 1")
+	p.types("", "show", "1", "--no-color").want(t, 0, "", "lines: retake diff 1     go back: retake restore 1")
 	p.types("", "show", "now").want(t, 2, "", "Now is not a moment yet.")
 }
 

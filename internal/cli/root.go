@@ -35,7 +35,7 @@ func (f *face) root() *cobra.Command {
 	p.BoolVar(&f.colored, "color", false, "use colors")
 	p.BoolVar(&f.plain, "no-color", false, "use no colors")
 	f.farFlags(root)
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.CompletionOptions.DisableDefaultCmd = true // ours is in our words
 	root.SetFlagErrorFunc(flagTrouble)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { f.commandHelp(cmd) })
 	root.SetHelpCommand(f.helpCommand(root))
@@ -65,7 +65,7 @@ func (f *face) shelves() []shelf {
 		{"Keep", list{f.pinCommand(), f.forgetCommand(), f.spaceCommand()}, list{f.unpinCommand(), f.backupCommand(), f.exportCommand(), f.importCommand()}},
 		{"Forks", nil, list{f.forkCommand(), f.forksCommand(), f.adoptCommand()}},
 		{"Workspaces", list{f.demoCommand()}, list{f.workspacesCommand(), f.estimateCommand(), f.deinitCommand(), f.configCommand()}},
-		{"Care", nil, list{f.doctorCommand(), f.scrubCommand(), f.rebuildCommand(), f.daemonCommand(), f.versionCommand()}},
+		{"Care", nil, list{f.doctorCommand(), f.scrubCommand(), f.rebuildCommand(), f.daemonCommand(), f.completionCommand(), f.versionCommand()}},
 		{"Server", nil, list{f.serveCommand(), f.adminCommand(), f.keysCommand(), f.webhooksCommand(), f.scheduleCommand(), f.auditCommand(), f.deletionsCommand(), f.usageCommand()}},
 	}
 }
@@ -91,7 +91,7 @@ func between(low, high int) cobra.PositionalArgs {
 		if len(args) > low {
 			word = "fewer"
 		}
-		return usage(helpHint(cmd), "Usage: %s. That needs %s words.", useLine(cmd), word)
+		return usage(helpHint(cmd), "That needs %s words. Usage: %s.", word, useLine(cmd))
 	}
 }
 

@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// completionCommand prints what a shell needs to complete our commands and flags.
+func (f *face) completionCommand() *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	return &cobra.Command{
+		Use: "completion SHELL", Short: "what bash, zsh, fish or powershell needs to complete commands and flags", Args: between(1, 1), ValidArgs: shells,
+		Long: "One line in the file that your shell reads when it starts:\n" +
+			"~/.bashrc                    source <(retake completion bash)\n" +
+			"~/.zshrc, after compinit     source <(retake completion zsh)\n" +
+			"~/.config/fish/config.fish   retake completion fish | source",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			switch args[0] {
+			case "bash":
+				return answered(root.GenBashCompletionV2(f.Out, true))
+			case "zsh":
+				return answered(root.GenZshCompletion(f.Out))
+			case "fish":
+				return answered(root.GenFishCompletion(f.Out, true))
+			case "powershell":
+				return answered(root.GenPowerShellCompletionWithDesc(f.Out))
+			}
+			return usage("there are: bash, zsh, fish, powershell", "There is no completion for %s.", args[0])
+		},
+	}
+}
