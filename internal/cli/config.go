@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,7 +47,15 @@ func (c *configCmd) run(cmd *cobra.Command, args []string) error {
 		if all == nil {
 			all = []retake.Setting{}
 		}
-		return c.emit(settingsAnswer{1, all}, func(l picture.Look) string { return renderSettings(l, all) })
+		return c.emit(settingsAnswer{1, all}, func(l picture.Look) string {
+			if !c.OutTTY { // a program that reads it wants one line for each
+				l.Width = 0
+			}
+			return renderSettings(l, all)
+		})
+	}
+	if k, v, ok := strings.Cut(args[0], "="); ok && len(args) == 1 {
+		return usage("set it: retake config "+c.talk().Word(k)+" "+c.talk().Word(v), "A setting is KEY VALUE, without a sign between.")
 	}
 	key, err := c.meant(cmd.Context(), args[0])
 	switch {
@@ -99,27 +106,69 @@ func (c *configCmd) value(key string) error {
 	if err != nil {
 		return err
 	}
-	return c.emit(valueAnswer{1, key, v}, func(picture.Look) string { return screen.Escape(v) + "\n" })
+	return c.emit(valueAnswer{1, key, v}, func(l picture.Look) string {
+		if v == "" && c.OutTTY { // a person wants to know what holds then
+			return c.unsetText(l, key)
+		}
+		return screen.Escape(v) + "\n"
+	})
 }
 
-func renderSettings(l picture.Look, all []retake.Setting) string {
-	key, value := 0, 0
-	for _, s := range all {
-		key = max(key, screen.Width(screen.Escape(s.Key)))
-		value = max(value, screen.Width(screen.Escape(s.Value)))
+// unsetText is the row of a setting that has no value.
+func (c *configCmd) unsetText(l picture.Look, key string) string {
+	for _, s := range c.Settings.List() {
+		if s.Key == key {
+			return renderSettings(l, []retake.Setting{s})
+		}
 	}
-	value = min(max(value, 1), 24)
+	return l.Glyphs.Dash + "\n"
+}
+
+// keyColumn is how wide the column of keys may be. The key of one workspace begins with an
+// id and is wider: it has a line of its own, so that it does not push all others aside.
+const keyColumn = 20
+
+// renderSettings is a row for each; without a width nothing is broken.
+func renderSettings(l picture.Look, all []retake.Setting) string {
+	key, value := 0, 1
+	fits := func(w int) bool { return w <= keyColumn || l.Width <= 0 }
+	for _, s := range all {
+		if w := screen.Width(screen.Escape(s.Key)); fits(w) {
+			key = max(key, w)
+		}
+		if w := screen.Width(screen.Escape(s.Value)); w <= keyColumn {
+			value = max(value, w)
+		}
+	}
 	var b strings.Builder
 	for _, s := range all {
-		v := screen.Escape(s.Value)
-		if v == "" {
-			v = l.Glyphs.Dash
+		name := screen.Escape(s.Key)
+		if !fits(screen.Width(name)) {
+			b.WriteString(name + "\n")
+			name = ""
 		}
-		from := ""
-		if s.From != "" && s.From != "default" {
-			from = "  (" + screen.Escape(s.From) + ")"
-		}
-		fmt.Fprintf(&b, "%s  %s  %s\n", screen.Pad(screen.Escape(s.Key), key), l.Bold(screen.Pad(v, value)), l.Dim(screen.Escape(s.Help)+from))
+		b.WriteString(screen.Pad(name, key) + "  " + settingText(l, s, key, value))
 	}
 	return b.String()
+}
+
+// settingText is what stands behind a key: the value, and what it means in as many lines
+// as that takes.
+func settingText(l picture.Look, s retake.Setting, key, value int) string {
+	v := screen.Escape(s.Value)
+	if v == "" {
+		v = l.Glyphs.Dash
+	}
+	help := screen.Escape(s.Help)
+	if s.From != "" && s.From != "default" {
+		help += "  (" + screen.Escape(s.From) + ")"
+	}
+	column, lines := key+value+4, []string{help}
+	if l.Width > 0 {
+		lines = picture.Wrapped(help, max(l.Width-column-max(screen.Width(v)-value, 0), helpColumn))
+	}
+	for i := range lines {
+		lines[i] = l.Dim(lines[i])
+	}
+	return l.Bold(screen.Pad(v, value)) + "  " + strings.Join(lines, "\n"+strings.Repeat(" ", column)) + "\n"
 }

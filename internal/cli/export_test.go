@@ -59,6 +59,7 @@ func Refusals(l Look, p *retake.Plan, accepted ...string) (yes, silence string) 
 // The rest as it is.
 var (
 	RenderError       = picture.RenderError
+	RenderSettings    = renderSettings
 	RenderProgress    = picture.RenderProgress
 	RenderStatusLine  = renderStatusLine
 	RenderStatus      = renderStatus
