@@ -67,6 +67,10 @@ func (c *agentsCmd) status(*cobra.Command, []string) error {
 		}
 	}
 	err := c.emit(a, func(l picture.Look) string { return renderAgents(l, a.Agents) })
+	if len(a.Agents) == 0 { // without a name there is nothing to put hooks into
+		c.hint("put hooks in", "retake agents install claude-code")
+		return err
+	}
 	c.hint("put hooks in", "retake agents install", "take them out", "retake agents remove")
 	return err
 }

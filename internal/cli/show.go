@@ -60,6 +60,8 @@ func (f *face) show(ctx context.Context, ref string) error {
 	}
 	if !f.json {
 		c.Goals = picture.GoalsOf(ctx, s, ws, []retake.Checkpoint{cp})
+		newest, err := s.Find(ctx, ws.ID, "latest")
+		c.Newest = err == nil && newest.ID == cp.ID
 	}
 	err = f.emit(c, func(l picture.Look) string { return picture.RenderCard(l, c) })
 	f.hintLine(c.Hints())

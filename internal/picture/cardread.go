@@ -18,6 +18,7 @@ type Card struct {
 	Story         retake.Story          `json:"story"`
 	Verifications []retake.Verification `json:"verifications"`
 
+	Newest  bool                  `json:"-"` // the files stand here: there is no going back to it
 	Goals   Goals                 `json:"-"` // for the title
 	Finding retake.Finding        `json:"-"`
 	Others  []retake.Verification `json:"-"` // of other moments, for what was before and after
@@ -108,8 +109,11 @@ func (c Card) answers() []retake.Answer {
 func (c Card) Hints() []string {
 	n := c.Checkpoint.Number
 	pairs := []string{"lines", fmt.Sprintf("retake diff %d", n)}
-	if failing(c.answers()) && c.Parent != nil {
+	switch {
+	case (c.Newest || failing(c.answers())) && c.Parent != nil:
 		return append(pairs, "go back to just before it", fmt.Sprintf("retake restore %d", c.Parent.Number))
+	case c.Newest:
+		return append(pairs, "since then", "retake diff")
 	}
 	return append(pairs, "go back", fmt.Sprintf("retake restore %d", n))
 }
