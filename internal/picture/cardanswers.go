@@ -62,7 +62,10 @@ func (l Look) answerFacts(a retake.Answer, vs []retake.Verification) (score stri
 	if i >= 0 {
 		v := vs[i]
 		score = screen.Escape(v.Score)
-		out = append(out, score, l.Words(v.Why))
+		out = append(out, score)
+		if !v.Claim || v.Why != v.By+" says so" { // whose word it is stands at the end
+			out = append(out, l.Words(v.Why))
+		}
 		if v.Verdict != retake.Passed || v.Claim {
 			out = append(out, l.Glyphs.Cut(screen.Escape(v.Command), 40))
 		}

@@ -92,6 +92,8 @@ func (l Look) remark(what retake.Difference, line folded, counts map[string]Line
 		return l.Dim(fmt.Sprintf("%s %s %s", screen.Escape(string(c.Before.Kind)), l.Glyphs.Arrow, screen.Escape(string(c.After.Kind))))
 	case what == retake.Moded && both:
 		return l.Dim(l.modes(c))
+	case what == retake.Timed:
+		return l.Dim("only its time")
 	case IsDir(c):
 		return ""
 	case isLink(c):

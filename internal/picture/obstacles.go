@@ -21,10 +21,7 @@ func Deed(p *retake.Plan, o retake.Obstacle) string {
 	case retake.ObstacleUncaptured:
 		return "go on though no moment holds " + some(o.Paths, "something") + " for sure"
 	case retake.ObstacleChanged:
-		if len(o.Paths) > 1 {
-			return "overwrite your edits of " + some(o.Paths, "")
-		}
-		return "overwrite your edit of " + some(o.Paths, "something")
+		return changedDeed(p, o.Paths)
 	case retake.ObstaclePartial:
 		return "go to " + goal(p) + ", which is not whole"
 	case retake.ObstacleHeld:
@@ -39,6 +36,28 @@ func Deed(p *retake.Plan, o retake.Obstacle) string {
 		return "write " + some(o.Paths, "files") + ", run with the rights of the owner"
 	}
 	return "go on although " + strings.TrimRight(o.Text, ".")
+}
+
+// changedDeed tells apart what is written over and what goes altogether: a new file is
+// in no moment yet, and "overwrite" would hide that it goes.
+func changedDeed(p *retake.Plan, paths []string) string {
+	gone := 0
+	for _, path := range paths {
+		if slices.ContainsFunc(p.Deletes, func(s retake.Step) bool { return s.Path == path }) {
+			gone++
+		}
+	}
+	edits := "your edits of "
+	if len(paths) < 2 {
+		edits = "your edit of "
+	}
+	switch {
+	case gone == 0:
+		return "overwrite " + edits + some(paths, "something")
+	case gone == len(paths):
+		return "delete " + some(paths, "") + ", changed since the last moment"
+	}
+	return "delete or overwrite " + edits + some(paths, "")
 }
 
 // some names one path, or counts several.

@@ -113,6 +113,9 @@ func (l Look) stepItem(f folded, units map[string]string) item {
 		if u := units[f.change.Path]; u != "" {
 			return u
 		}
+		if f.files == 0 && f.dirs == 1 && IsDir(f.change) && (f.change.What == retake.Added || f.change.What == retake.Deleted) {
+			return "empty directory"
+		}
 		bare := l
 		bare.Paint = false
 		return bare.remark(f.change.What, f, nil)

@@ -62,11 +62,11 @@ func planHead(l Look, p *retake.Plan) string {
 	if room < screen.Width(about) {
 		about = l.Glyphs.Cut(about, max(room, 0))
 	}
-	head := l.Bold(what)
+	head, width := l.Bold(what), screen.Width(what)
 	if about != "" {
 		head += "  " + about
+		width += 2 + screen.Width(about)
 	}
-	width := screen.Width(what) + 2 + screen.Width(about)
 	return l.Ends(head, l.Dim(right), width, screen.Width(right)) + "\n" + planSentence(l, p) + "\n"
 }
 

@@ -191,7 +191,7 @@ func (b *book) items(g retake.Group, told map[string]bool, before int) {
 		count = shownCount(g.Files)
 	}
 	for _, it := range list[:shown] {
-		b.sayItem(count, b.item(it, c, len(g.Items)), strings.Join(b.notes[it.Path], ", "))
+		b.sayItem(count, b.item(it, c, g), strings.Join(b.notes[it.Path], ", "))
 		count = ""
 	}
 	if shown < len(list) {
@@ -259,7 +259,7 @@ func (b *book) itemPath(it retake.Item) string {
 
 func (b *book) itemName(path string) string { return screen.Escape(path) }
 
-func (b *book) item(it retake.Item, c itemColumns, of int) string {
+func (b *book) item(it retake.Item, c itemColumns, g retake.Group) string {
 	path := b.itemPath(it)
 	var remarks []string
 	if it.From != "" && screen.Width(path) > c.path {
@@ -267,7 +267,7 @@ func (b *book) item(it retake.Item, c itemColumns, of int) string {
 		remarks = append(remarks, b.Dim("was "+b.itemName(it.From)))
 	}
 	path = screen.Pad(b.PathCut(path, c.path, c.middle), c.path)
-	remarks = append(remarks, b.remarks(it, of)...)
+	remarks = append(remarks, b.remarks(it, g)...)
 	text := strings.Join(remarks, b.Dim(", "))
 	if it.Plus == 0 && it.Minus == 0 {
 		return path + "  " + text
@@ -283,14 +283,20 @@ func (b *book) item(it retake.Item, c itemColumns, of int) string {
 }
 
 // remarks are what can be told of a path beside its lines.
-func (b *book) remarks(it retake.Item, of int) []string {
+func (b *book) remarks(it retake.Item, g retake.Group) []string {
 	var out []string
 	add := func(s string) {
 		if s != "" {
 			out = append(out, b.Dim(s))
 		}
 	}
-	if strings.HasSuffix(it.Path, "/") && (of > 1 || it.What == retake.Renamed) && it.Files > 0 {
+	if it.What == retake.Deleted && g.Theme != retake.ThemeDeleted {
+		out = append(out, b.Red(string(retake.Deleted))) // its heading does not say so
+	}
+	switch {
+	case emptyDir(it, g.Theme):
+		add("empty directory")
+	case strings.HasSuffix(it.Path, "/") && (len(g.Items) > 1 || it.What == retake.Renamed) && it.Files > 0:
 		add(Files(it.Files))
 	}
 	add(b.Words(it.Note))
@@ -311,6 +317,14 @@ func (b *book) remarks(it retake.Item, of int) []string {
 		add(screen.Bytes(max(it.Bytes, -it.Bytes)))
 	}
 	return out
+}
+
+// emptyDir reports whether an item is a directory that came or went without a file in it.
+// Of packages and of what was deleted, a directory may stand for one file below it.
+func emptyDir(it retake.Item, th retake.Theme) bool {
+	folds := th == retake.ThemePackages || th == retake.ThemeDeleted
+	return strings.HasSuffix(it.Path, "/") && it.Files == 1 && it.Bytes == 0 && !folds &&
+		(it.What == retake.Added || it.What == retake.Deleted)
 }
 
 // timed says how many paths have another time and nothing else.

@@ -1,0 +1,129 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/cli"
+	"github.com/retake-dev/retake/internal/picture"
+)
+
+// A theme whose heading does not say so tells that its files went, and a directory without
+// files is not called a file.
+func TestCardTellsWhatWentInEveryTheme(t *testing.T) {
+	t.Parallel()
+	c := thirteen()
+	c.Story.Facts = nil
+	c.Story.Groups = []retake.Group{
+		{Theme: retake.ThemePackages, Files: 1200, Items: []retake.Item{{Path: "vendor/", What: retake.Deleted, Files: 1200, Bytes: -4900}}},
+		{Theme: retake.ThemeSource, Files: 2, Items: []retake.Item{
+			{Path: "src/add.js", What: retake.Edited, Files: 1, Plus: 2, Minus: 1}, {Path: "lib/", What: retake.Added, Files: 1},
+		}},
+	}
+	got := cli.RenderCard(cli.NewLook(80, now, false, false), c)
+	for _, line := range []string{
+		"  packages  1,200  vendor/                   deleted, 4.9 kB\n",
+		"                   lib/                      empty directory\n",
+	} {
+		if !strings.Contains(got, line) {
+			t.Errorf("no %q in\n%s", line, got)
+		}
+	}
+}
+
+// Going back to where the files stand is no way back.
+func TestCardOfTheNewestLeadsBeforeIt(t *testing.T) {
+	t.Parallel()
+	c := picture.Card{Checkpoint: retake.Checkpoint{Number: 4}, Parent: &retake.Checkpoint{Number: 3}}
+	for newest, want := range map[bool]string{
+		false: "lines|retake diff 4|go back|retake restore 4",
+		true:  "lines|retake diff 4|go back to just before it|retake restore 3",
+	} {
+		if c.Newest = newest; strings.Join(c.Hints(), "|") != want {
+			t.Errorf("newest %v: %q", newest, c.Hints())
+		}
+	}
+	first := picture.Card{Checkpoint: retake.Checkpoint{Number: 1}, Newest: true}
+	if got := strings.Join(first.Hints(), "|"); got != "lines|retake diff 1|since then|retake diff" {
+		t.Errorf("the first: %q", got)
+	}
+}
+
+// What a plan deletes is called so, also where it asks because of your edits.
+func TestChangedSaysWhatIsDeleted(t *testing.T) {
+	t.Parallel()
+	p := &retake.Plan{Deletes: []retake.Step{{Path: "note.txt", What: retake.Deleted}}}
+	for paths, want := range map[string]string{
+		"src/a.js":          "overwrite your edit of src/a.js",
+		"src/a.js src/b.js": "overwrite your edits of 2 paths",
+		"note.txt":          "delete note.txt, changed since the last moment",
+		"note.txt src/a.js": "delete or overwrite your edits of 2 paths",
+	} {
+		if got := cli.Deed(p, retake.Obstacle{Class: retake.ObstacleChanged, Paths: strings.Fields(paths)}); got != want {
+			t.Errorf("%s: %q, want %q", paths, got, want)
+		}
+	}
+}
+
+// A plan without a moment to name is as wide as the others, and says what its lines without
+// a size are.
+func TestPlanOfEdits(t *testing.T) {
+	t.Parallel()
+	file := func(name string) *retake.Entry { return &retake.Entry{Name: name, Kind: retake.KindFile, Size: 4} }
+	p := &retake.Plan{
+		Digest: "2f706bb5", Course: retake.CourseUndo, Safety: retake.Safety{Number: 6},
+		Deletes: []retake.Step{
+			{Path: "lib", What: retake.Deleted, Now: &retake.Entry{Name: "lib", Kind: retake.KindDir}},
+			{Path: "note.txt", What: retake.Deleted, Now: file("note.txt")},
+		},
+		Writes: []retake.Step{{Path: "a.js", What: retake.Timed, Now: file("a.js"), Then: file("a.js")}},
+	}
+	same(t, cli.RenderPlan(cli.NewLook(80, now, false, false), p),
+		`Undo the edits since 5                                            plan 2f70-6bb5`,
+		`2 files would change. Nothing has been changed yet.`,
+		``,
+		`DELETE          1   note.txt          4 B`,
+		`                    lib/              empty directory`,
+		`CHANGE BACK     1   a.js              only its time`,
+		``,
+		`All you have now becomes moment 6 first; retake redo brings it back.`,
+	)
+}
+
+// Explanations stay in their column, and the long key of one workspace does not move it.
+func TestSettingsFitTheTerminal(t *testing.T) {
+	t.Parallel()
+	same(t, cli.RenderSettings(cli.NewLook(80, now, false, false), []retake.Setting{
+		{Key: "drill", Value: "on", From: "default", Help: "on: once a day a good moment is restored into a fork and verified there; off: it is not"},
+		{Key: "floor", From: "default", Help: "bytes that stay free"},
+		{Key: "ws_01a1e32b-af2d-79dc-ac6a-f039f2035339.verify.test", Value: "npm test", From: "file", Help: "run after every turn"},
+	}),
+		`drill  on        on: once a day a good moment is restored into a fork and`,
+		`                 verified there; off: it is not`,
+		`floor  –         bytes that stay free`,
+		`ws_01a1e32b-af2d-79dc-ac6a-f039f2035339.verify.test`,
+		`       npm test  run after every turn  (file)`,
+	)
+}
+
+func TestCompletion(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		p.types("", "completion", shell).want(t, 0, "retake", "")
+	}
+	p.types("", "completion", "tcsh", "--no-color").want(t, 2, "", "✘ There is no completion for tcsh.")
+}
+
+// A claim is told once.
+func TestClaimIsToldOnce(t *testing.T) {
+	t.Parallel()
+	c := thirteen()
+	c.Finding.Answers = nil
+	c.Verifications = []retake.Verification{{Name: "test", Verdict: retake.Passed, Claim: true, By: "claude-code", Why: "claude-code says so"}}
+	got := cli.RenderCard(cli.NewLook(80, now, false, false), c)
+	if !strings.Contains(got, "test   claude-code says so, nobody saw it\n") {
+		t.Error(got)
+	}
+}
