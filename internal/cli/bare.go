@@ -47,8 +47,8 @@ func firstRun(l picture.Look) string {
 	return strings.Join([]string{
 		"No directory is protected yet.",
 		"",
-		"Retake keeps moments of a project, tells you what really changed between them,",
-		"and shows every file as it was.",
+		"Retake keeps a moment of a project after every turn of an AI agent, tells you",
+		"what really changed in it, and takes you back without losing anything.",
 		"",
 		"  " + l.Bold("cd your-project && retake init") + "     looks first; asks when something is unusual",
 		"  " + l.Bold("retake demo") + "                        a small shop with a history, to try it on",

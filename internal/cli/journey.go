@@ -163,7 +163,7 @@ func meant(p *retake.Plan, typed string) bool {
 func (j *journey) apply(ctx context.Context, s retake.Service, req retake.PlanRequest, p *retake.Plan, accepted []string) error {
 	word := string(p.Course)
 	bar := j.progress(word)
-	if bar != nil {
+	if bar != nil && j.digest == "" && !j.yes { // there are questions above
 		fmt.Fprintln(j.Err)
 	}
 	if bar != nil && j.alone() { // the daemon goes on without us

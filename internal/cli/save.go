@@ -31,7 +31,7 @@ func (f *face) saveCommand() *cobra.Command {
 	c := &saveCmd{face: f}
 	cmd := &cobra.Command{
 		Use: "save [INTENT]", Aliases: []string{"checkpoint", "snapshot"},
-		Short: "take a checkpoint", Args: between(0, 1), RunE: c.run,
+		Short: "take a moment by hand", Args: between(0, 1), RunE: c.run,
 	}
 	cmd.Flags().StringVar(&c.pin, "pin", "", "keep it under `NAME`")
 	cmd.Flags().DurationVar(&c.budget, "budget", 0, "seal what was reached after `DURATION`, then the rest")

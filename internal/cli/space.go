@@ -73,7 +73,7 @@ func (c *spaceCmd) thin(ctx context.Context, s retake.Service) error {
 
 func renderThin(l picture.Look, r retake.ThinReport) string {
 	w := r.Sweep
-	out := fmt.Sprintf("%s Gave back %s in %s; the store takes %s, and took at most %s more meanwhile.\n", l.Green(l.Glyphs.Yes),
+	out := fmt.Sprintf("%s Gave back %s in %s. The store takes %s.\n  It took at most %s more meanwhile.\n", l.Green(l.Glyphs.Yes),
 		screen.Bytes(max(w.Before-w.After, 0)), screen.Took(w.Took), screen.Bytes(w.After), screen.Bytes(w.Peak))
 	if r.Forgotten > 0 {
 		out += fmt.Sprintf("  Dropped %s.\n", picture.Moments(r.Forgotten))

@@ -114,7 +114,8 @@ func TestThinned(t *testing.T) {
 	l := cli.NewLook(80, now, false, false)
 	r := retake.ThinReport{Forgotten: 31, Sweep: retake.SweepReport{Before: 434e6, After: 412e6, Peak: 16e6, Took: 1400 * time.Millisecond}}
 	same(t, cli.RenderThin(l, r),
-		`✔ Gave back 22 MB in 1.4 s; the store takes 412 MB, and took at most 16 MB more meanwhile.`,
+		`✔ Gave back 22 MB in 1.4 s. The store takes 412 MB.`,
+		`  It took at most 16 MB more meanwhile.`,
 		`  Dropped 31 moments.`)
 	r.Over = 1e6
 	if got := cli.RenderThin(l, r); !strings.Contains(got, "! It is still 1.0 MB over its budget: what is kept on purpose takes more.\n") {
