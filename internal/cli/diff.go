@@ -43,7 +43,7 @@ func (f *face) diffCommand() *cobra.Command {
 			}
 			return between(0, 2)(cmd, args)
 		},
-		RunE: c.run,
+		RunE: f.asPath("", c.run),
 	}
 	cmd.Flags().BoolVar(&c.stat, "stat", false, "counts instead of lines")
 	cmd.Flags().BoolVar(&c.env, "env", false, "what it means: packages, settings, databases, services, ports")

@@ -106,8 +106,12 @@ func (c *logCmd) show(ctx context.Context, s retake.Service, ws retake.Workspace
 	err = c.emit(logAnswer{1, t}, func(l picture.Look) string {
 		return picture.RenderTimeline(l, v) + c.sessions(ctx, s, ws, t) + c.rest(l, t, limit)
 	})
-	if err == nil && len(t.Checkpoints) > 0 {
+	switch {
+	case err != nil:
+	case len(t.Checkpoints) > 0:
 		c.hintLine(v.Hints())
+	case c.good:
+		c.hint("verify one", "retake verify -- npm test", "all of it", "retake log")
 	}
 	return orWaiting(err, ws)
 }

@@ -43,7 +43,7 @@ func TestLogChooses(t *testing.T) {
 		t.Errorf("moments of no session: %q", got)
 	}
 	p.types("", "log", "--path", "../elsewhere").want(t, 2, "", "not in the workspace")
-	p.types("", "log", "--good", "--no-color").want(t, 0, "No moment is in this part of the timeline.", "")
+	p.types("", "log", "--good", "--no-color").want(t, 0, "No moment is in this part of the timeline.", "verify one: retake verify -- npm test     all of it: retake log")
 }
 
 // What changed since the newest moment is the first row, unless moments were chosen.

@@ -15,7 +15,7 @@ func (f *face) restoreCommand() *cobra.Command {
 	c := &restoreCmd{journey: journey{face: f}}
 	cmd := &cobra.Command{
 		Use: "restore REF [-- PATH…]", Short: "go back to a moment: shows the plan, then asks",
-		Args: beforePaths(0, 1), RunE: c.run,
+		Args: beforePaths(0, 1), RunE: f.asPath("latest", c.run),
 	}
 	c.flags(cmd)
 	cmd.Flags().BoolVar(&c.finish, "finish", false, "do the rest of a restore that was cut off")

@@ -11,7 +11,7 @@ func (f *face) undoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "undo [REF] [-- PATH…]", Short: "take back one turn or change: the newest, or a named one",
 		Args: beforePaths(0, 1),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.along(cmd, args, retake.CourseUndo) },
+		RunE: f.asPath("", func(cmd *cobra.Command, args []string) error { return c.along(cmd, args, retake.CourseUndo) }),
 	}
 	c.flags(cmd)
 	return cmd
