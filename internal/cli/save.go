@@ -53,7 +53,7 @@ func (c *saveCmd) run(cmd *cobra.Command, args []string) error {
 	p := c.progress("capture")
 	req := retake.SaveRequest{Workspace: ws.ID, Trigger: retake.TriggerManual, Pin: c.pin, Budget: c.budget, IfChanged: c.ifChanged, Progress: p.tell()}
 	if len(args) == 1 {
-		req.Intent = args[0]
+		req.Intent = strings.TrimSpace(args[0]) // spaces alone are no words
 	}
 	res, err := s.Save(ctx, req)
 	p.done()

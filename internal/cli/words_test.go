@@ -127,3 +127,50 @@ func TestClaimIsToldOnce(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What git writes for itself is a few lines and a count.
+func TestCardIsBriefAboutGit(t *testing.T) {
+	t.Parallel()
+	c := thirteen()
+	g := retake.Group{Theme: retake.ThemeGit}
+	for _, name := range []string{"COMMIT_EDITMSG", "index", "logs/HEAD", "objects/3c/01", "objects/59/02", "refs/heads/main"} {
+		g.Items, g.Files = append(g.Items, retake.Item{Path: ".git/" + name, What: retake.Added, Files: 1, Bytes: 4}), g.Files+1
+	}
+	c.Story.Facts, c.Story.Groups = nil, []retake.Group{g}
+	got := cli.RenderCard(cli.NewLook(80, now, false, false), c)
+	if strings.Contains(got, "objects") || !strings.Contains(got, "  git           6  .git/COMMIT_EDITMSG") || !strings.Contains(got, "and 3 files more: ") {
+		t.Error(got)
+	}
+}
+
+// All of a long intent can be read on its card.
+func TestCardHasTheWholeIntent(t *testing.T) {
+	t.Parallel()
+	c := picture.Card{Checkpoint: retake.Checkpoint{Number: 4, Time: now, Trigger: retake.TriggerManual,
+		Intent: "a very long intent that goes on about what was done, and why it was done, and for whom"}}
+	got := cli.RenderCard(cli.NewLook(80, now, false, false), c)
+	want := "  intent     a very long intent that goes on about what was done, and why it was\n             done, and for whom\n"
+	if !strings.Contains(got, want) {
+		t.Error(got)
+	}
+}
+
+// A file that is named without the dashes is no moment, and the way to name it can be typed.
+func TestAFileIsNoMoment(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	p.write("a.txt", "one")
+	p.types("", "init").want(t, 0, "", "")
+	for _, try := range []struct{ typed, want string }{
+		{"diff a.txt", "as a path: retake diff -- a.txt"},
+		{"diff 1 a.txt", "as a path: retake diff 1 -- a.txt"},
+		{"undo a.txt", "as a path: retake undo -- a.txt"},
+		{"restore a.txt", "as a path: retake restore latest -- a.txt"},
+	} {
+		p.types("", append(strings.Fields(try.typed), "--no-color")...).want(t, 3, "", try.want)
+	}
+	if got := p.types("", "diff", "b.txt", "--no-color"); strings.Contains(got.err, "as a path") {
+		t.Error(got.err)
+	}
+	p.types("", "save", "  ").want(t, 0, "no file changed", "")
+}

@@ -36,7 +36,13 @@ func RenderCard(l Look, c Card) string {
 		head = l.Ends(head, marks, screen.Width(lead)+screen.Width(text), l.ShownWidth(marks))
 	}
 	rest := fmt.Sprintf("retake diff %d --stat", cp.Number)
-	body := func(l Look) string { return cardFields(l, c) + renderStory(l, c.Story, rest) + l.workLine(c.Work) }
+	intent := ""
+	if whole, _ := l.Titled(cp, c.Goals); whole != text && cp.Turn == nil {
+		intent = whole // nowhere else can all of it be read
+	}
+	body := func(l Look) string {
+		return intentField(l, intent) + cardFields(l, c) + renderStory(l, c.Story, rest) + l.workLine(c.Work)
+	}
 	if l.Width < besideFrom {
 		return head + "\n\n" + body(l)
 	}
@@ -66,6 +72,20 @@ func (l Look) sideBySide(left, right []string, width int) string {
 		}
 		line := a + strings.Repeat(" ", max(width-l.ShownWidth(a), 0)) + l.Dim(l.Glyphs.Bar) + "  " + z
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}
+
+// intentField is an intent that the head of a card has no room for.
+func intentField(l Look, intent string) string {
+	if intent == "" {
+		return ""
+	}
+	var b strings.Builder
+	name := "intent"
+	for _, line := range l.broken(intent, max(l.Width-cardIndent, 20)) {
+		fmt.Fprintf(&b, "  %s%s\n", l.Dim(screen.Pad(name, cardIndent-2)), line)
+		name = ""
 	}
 	return b.String()
 }

@@ -194,3 +194,11 @@ func factBrief(l Look, f retake.Fact) string {
 	}
 	return name + "  " + OrWord(before, l.Glyphs.Dash) + " " + l.Glyphs.Arrow + " " + OrWord(after, l.Glyphs.Dash)
 }
+
+// emptyDir reports whether an item is a directory that came or went without a file in it.
+// Of packages and of what was deleted, a directory may stand for one file below it.
+func emptyDir(it retake.Item, th retake.Theme) bool {
+	folds := th == retake.ThemePackages || th == retake.ThemeDeleted
+	return strings.HasSuffix(it.Path, "/") && it.Files == 1 && it.Bytes == 0 && !folds &&
+		(it.What == retake.Added || it.What == retake.Deleted)
+}

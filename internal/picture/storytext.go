@@ -14,6 +14,7 @@ const (
 	storyPath   = 24
 	storyRemark = 16
 	groupLines  = 12 // of one theme, unless something was deleted
+	gitLines    = 4  // the names of git's objects tell nobody anything
 )
 
 // book is a story in the making, line by line.
@@ -182,7 +183,11 @@ func (b *book) items(g retake.Group, told map[string]bool, before int) {
 		return
 	}
 	shown := len(list)
-	if room := max(groupLines-before, 3); g.Theme != retake.ThemeDeleted && shown > room {
+	room := max(groupLines-before, 3)
+	if g.Theme == retake.ThemeGit {
+		room = gitLines
+	}
+	if g.Theme != retake.ThemeDeleted && shown > room {
 		shown = room - 1
 	}
 	c := b.itemColumns(list[:shown])
@@ -317,14 +322,6 @@ func (b *book) remarks(it retake.Item, g retake.Group) []string {
 		add(screen.Bytes(max(it.Bytes, -it.Bytes)))
 	}
 	return out
-}
-
-// emptyDir reports whether an item is a directory that came or went without a file in it.
-// Of packages and of what was deleted, a directory may stand for one file below it.
-func emptyDir(it retake.Item, th retake.Theme) bool {
-	folds := th == retake.ThemePackages || th == retake.ThemeDeleted
-	return strings.HasSuffix(it.Path, "/") && it.Files == 1 && it.Bytes == 0 && !folds &&
-		(it.What == retake.Added || it.What == retake.Deleted)
 }
 
 // timed says how many paths have another time and nothing else.
