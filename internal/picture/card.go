@@ -36,12 +36,8 @@ func RenderCard(l Look, c Card) string {
 		head = l.Ends(head, marks, screen.Width(lead)+screen.Width(text), l.ShownWidth(marks))
 	}
 	rest := fmt.Sprintf("retake diff %d --stat", cp.Number)
-	intent := ""
-	if whole, _ := l.Titled(cp, c.Goals); whole != text && cp.Turn == nil {
-		intent = whole // nowhere else can all of it be read
-	}
 	body := func(l Look) string {
-		return intentField(l, intent) + cardFields(l, c) + renderStory(l, c.Story, rest) + l.workLine(c.Work)
+		return intentField(l, c, text) + cardFields(l, c) + renderStory(l, c.Story, rest) + l.workLine(c.Work)
 	}
 	if l.Width < besideFrom {
 		return head + "\n\n" + body(l)
@@ -76,9 +72,11 @@ func (l Look) sideBySide(left, right []string, width int) string {
 	return b.String()
 }
 
-// intentField is an intent that the head of a card has no room for.
-func intentField(l Look, intent string) string {
-	if intent == "" {
+// intentField is an intent that the head of a card has no room for: nowhere else can all of
+// it be read. The prompt of a turn is kept with the conversation.
+func intentField(l Look, c Card, shown string) string {
+	intent, _ := l.Titled(c.Checkpoint, c.Goals)
+	if intent == shown || c.Checkpoint.Turn != nil {
 		return ""
 	}
 	var b strings.Builder
