@@ -86,6 +86,11 @@ func (s *Service) identify(ctx context.Context, path string, root fsx.Dir, req r
 			return s.again(ctx, ws, path, i, req)
 		}
 	}
+	if mark == "" && req.Mark != retake.MarkCopy {
+		if ws, found := s.endedHere(ctx, path, i); found {
+			return s.again(ctx, ws, path, i, req)
+		}
+	}
 	id, err := newWorkspaceID()
 	if err != nil {
 		return retake.Workspace{}, err
@@ -97,7 +102,23 @@ func (s *Service) identify(ctx context.Context, path string, root fsx.Dir, req r
 	return retake.Workspace{ID: id, Name: name, Root: path, Dev: i.Dev, Ino: i.Ino, Created: s.p.Clock.Now()}, nil
 }
 
-// again is for a directory that carries a mark we know.
+// endedHere finds the workspace whose protection of this very directory ended last: its
+// history goes on. One of which rows are not told begins anew.
+func (s *Service) endedHere(ctx context.Context, path string, i fsx.Info) (found retake.Workspace, ok bool) {
+	all, err := s.p.Catalog.Workspaces(ctx)
+	if err != nil {
+		return found, false
+	}
+	for _, w := range all {
+		here := w.Ended != nil && w.Root == path && w.Dev == i.Dev && w.Ino == i.Ino
+		if here && (!ok || w.Ended.After(*found.Ended)) {
+			found, ok = w.Workspace, true
+		}
+	}
+	return found, ok
+}
+
+// again is for a directory that carries a mark we know, or did until its protection ended.
 func (s *Service) again(ctx context.Context, ws retake.Workspace, path string, i fsx.Info, req retake.InitRequest) (retake.Workspace, error) {
 	if ws.Ended == nil && req.Mark != retake.MarkMoved {
 		if _, _, err := s.relocated(ctx, ws, path, i); err != nil {
