@@ -3,9 +3,11 @@ package fork
 import (
 	"errors"
 	"io/fs"
+	"maps"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/mark"
 )
 
 // foreign are the bits that run a program with the rights of its owner or group.
@@ -17,6 +19,10 @@ func (g *grower) dress(e *retake.Entry, give func(fsx.Dressing) error) error {
 	d := fsx.Dressing{Owner: true, UID: e.UID, GID: e.GID, Mode: e.Mode, Mtime: e.ModTime}
 	if e.Extra != nil && len(e.Extra.Xattrs) > 0 { // what is new has none to lose
 		d.Xattrs = e.Extra.Xattrs
+		if d.Xattrs[mark.Xattr] != nil { // a workspace that lies in this one stays where it is
+			d.Xattrs = maps.Clone(d.Xattrs)
+			delete(d.Xattrs, mark.Xattr)
+		}
 	}
 	err := give(d)
 	if errors.Is(err, fs.ErrPermission) {

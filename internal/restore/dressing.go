@@ -2,10 +2,12 @@ package restore
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/mark"
 	"github.com/retake-dev/retake/internal/tree"
 )
 
@@ -58,24 +60,28 @@ func (r *run) dressDir(path string, e *retake.Entry) error {
 		}
 		return d.DressSelf(fsx.Dressing{Mode: r.loose[path], Mtime: i.Mtime})
 	}
-	if path == "" {
-		if e, err = r.marked(d, e); err != nil {
+	if r.made[path] == 0 {
+		if e, err = marked(d, e); err != nil {
 			return err
 		}
 	}
 	return r.dressing(e, d.DressSelf)
 }
 
-// marked leaves the root the mark by which we know it.
-func (r *run) marked(root fsx.Dir, e *retake.Entry) (*retake.Entry, error) {
-	has, err := root.Xattrs()
-	if err != nil || has[r.Mark] == nil {
+// marked leaves a directory that was there the mark by which we know it, and gives it
+// none: a workspace may lie in another one. A directory that comes back brings its own.
+func marked(d fsx.Dir, e *retake.Entry) (*retake.Entry, error) {
+	has, err := d.Xattrs()
+	if err != nil {
 		return e, err
 	}
 	out, x := *e, extra(e)
-	attrs := map[string][]byte{r.Mark: has[r.Mark]}
-	for k, v := range x.Xattrs {
-		attrs[k] = v
+	attrs := maps.Clone(unmarked(x.Xattrs))
+	if id := has[mark.Xattr]; id != nil {
+		if attrs == nil {
+			attrs = map[string][]byte{}
+		}
+		attrs[mark.Xattr] = id
 	}
 	x.Xattrs = attrs
 	out.Extra = &x

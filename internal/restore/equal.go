@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/mark"
 	"github.com/retake-dev/retake/internal/store"
 )
 
@@ -55,8 +56,23 @@ func sameDress(a, b *retake.Entry) bool {
 		slices.Equal(x.Holes, y.Holes) && sameXattrs(a, b)
 }
 
+// sameXattrs: whether a directory that stays is a workspace, below the root too, is
+// nothing that a restore decides.
 func sameXattrs(a, b *retake.Entry) bool {
-	return maps.EqualFunc(extra(a).Xattrs, extra(b).Xattrs, bytes.Equal)
+	x, y := extra(a).Xattrs, extra(b).Xattrs
+	if isDir(a) && isDir(b) {
+		x, y = unmarked(x), unmarked(y)
+	}
+	return maps.EqualFunc(x, y, bytes.Equal)
+}
+
+func unmarked(xattrs map[string][]byte) map[string][]byte {
+	if xattrs[mark.Xattr] == nil {
+		return xattrs
+	}
+	out := maps.Clone(xattrs)
+	delete(out, mark.Xattr)
+	return out
 }
 
 func extra(e *retake.Entry) retake.Extra {

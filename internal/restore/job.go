@@ -36,8 +36,7 @@ type Job struct {
 	Journals fsx.Dir
 	Journal  string // the name of the journal there
 	Header   Header
-	Resumes  bool   // it ends a restore that was cut off, whose journal is there and stays
-	Mark     string // an attribute of the root that stays
+	Resumes  bool // it ends a restore that was cut off, whose journal is there and stays
 	Clock    clock.Clock
 	Fence    bool // the kernel holds us to the workspace as well
 	Progress func(done, total int)

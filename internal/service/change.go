@@ -41,7 +41,7 @@ func (a *application) change(ctx context.Context) (restore.Outcome, error) {
 			return restore.Stamp(s), ok
 		},
 		Holds:    []func() (fsx.Dir, error){a.holdBeside, a.holdInside},
-		Journals: journals, Journal: journalName(a.ws.ID), Header: a.header(), Mark: mark.Xattr,
+		Journals: journals, Journal: journalName(a.ws.ID), Header: a.header(),
 		Resumes: a.j.cut != nil, Clock: a.s.p.Clock, Fence: a.s.p.Fence, Progress: a.progress(),
 	}
 	out, err := restore.Apply(ctx, job)
