@@ -17,10 +17,10 @@ func reason(err error) string {
 	switch {
 	case errors.Is(err, errMoved), errors.Is(err, fsx.ErrMovedOn), errors.Is(err, fs.ErrNotExist), errors.Is(err, fsx.ErrNotDir), errors.Is(err, fsx.ErrOtherMount):
 		return errMoved.Error()
+	case errors.Is(err, fsx.ErrNotEmpty): // some systems call that existing, too
+		return "it is not empty"
 	case errors.Is(err, fs.ErrExist):
 		return "something else is there now"
-	case errors.Is(err, fsx.ErrNotEmpty):
-		return "something appeared in it"
 	}
 	return fsx.Cause(err)
 }

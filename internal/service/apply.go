@@ -84,7 +84,7 @@ func (a *application) run(ctx context.Context) (retake.RestoreResult, error) {
 		return retake.RestoreResult{}, err
 	}
 	if !sameDigest(shown.Digest, a.req.Digest) {
-		return retake.RestoreResult{}, a.l.movedFrom(a.req.Digest, shown)
+		return retake.RestoreResult{}, a.movedOn(j, shown)
 	}
 	if err := consented(shown, a.req.Accept); err != nil {
 		return retake.RestoreResult{}, err
@@ -104,6 +104,17 @@ func (a *application) run(ctx context.Context) (retake.RestoreResult, error) {
 		return retake.RestoreResult{}, err
 	}
 	return a.tell(ctx, out)
+}
+
+// movedOn says that the plan is not the one that was shown. Of a repair it does not say
+// that nothing was changed: it may be one that was cut off and is asked for again.
+func (a *application) movedOn(j journey, now retake.Plan) error {
+	err := a.l.movedFrom(a.req.Digest, now)
+	if j.cut != nil {
+		e := retake.AsError(err)
+		e.Safe = strings.Replace(e.Safe, unchanged, wholeBefore(j.cut.Safety), 1)
+	}
+	return err
 }
 
 // justShown is the plan that was shown a moment ago: who holds files is not asked twice.

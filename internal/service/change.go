@@ -50,11 +50,16 @@ func (a *application) change(ctx context.Context) (restore.Outcome, error) {
 	if errors.As(err, &cut) {
 		err = &retake.Error{
 			Kind: retake.Partly, What: fmt.Sprintf("the restore stopped at %d of %d", cut.Done, cut.Total), Err: cut.Err,
-			Safe: fmt.Sprintf("Nothing is lost: moment %d is whole.", a.safety.Number),
+			Safe: wholeBefore(a.safety),
 			Hint: "go on: retake restore --finish     go back: retake restore --undo",
 		}
 	}
 	return out, err
+}
+
+// wholeBefore says of a restore on its way what is certain at every step of it.
+func wholeBefore(safety retake.Checkpoint) string {
+	return fmt.Sprintf("Nothing is lost: moment %d is whole.", safety.Number)
 }
 
 func (a *application) header() restore.Header {

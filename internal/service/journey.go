@@ -72,9 +72,11 @@ func (s *Service) travel(ctx context.Context, ws retake.Workspace, req retake.Pl
 	}
 }
 
+// stillOpen also answers a restore that was cut off itself and is asked for again, so it
+// does not say that nothing was changed.
 func stillOpen(c *restore.Cut) error {
 	return &retake.Error{
-		Kind: retake.Partly, What: fmt.Sprintf("a restore to %d was cut off at %d of %d", c.Target.Number, c.Done, c.Total), Safe: unchanged,
+		Kind: retake.Partly, What: fmt.Sprintf("a restore to %d was cut off at %d of %d", c.Target.Number, c.Done, c.Total), Safe: wholeBefore(c.Safety),
 		Hint: "go on: retake restore --finish     go back: retake restore --undo",
 	}
 }
