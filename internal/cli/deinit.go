@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -59,16 +60,18 @@ func (f *face) chosen(ctx context.Context, args []string) (retake.Service, retak
 		return nil, retake.Workspace{}, err
 	}
 	var found []retake.Workspace
+	var ids []string
 	for _, w := range all {
 		if w.Ended == nil && (w.Name == args[0] || string(w.ID) == args[0]) {
 			found = append(found, w.Workspace)
+			ids = append(ids, fmt.Sprintf("%s %s %s", w.ID, map[bool]string{false: "at", true: "gone, was at"}[w.Gone], w.Root))
 		}
 	}
 	switch len(found) {
 	case 0:
-		return nil, retake.Workspace{}, &retake.Error{Kind: retake.NotFound, What: "there is no workspace " + args[0], Hint: "all: retake workspaces"}
+		return nil, retake.Workspace{}, &retake.Error{Kind: retake.NotFound, What: "there is no workspace " + args[0], Safe: nothingChanged, Hint: "all: retake workspaces"}
 	case 1:
 		return s, found[0], nil
 	}
-	return nil, retake.Workspace{}, usage("with its id: retake deinit "+string(found[0].ID), "%s workspaces are called %s.", screen.Count(int64(len(found))), args[0])
+	return nil, retake.Workspace{}, usage("name one by its id: "+strings.Join(ids, ", "), "%s workspaces are called %s.", screen.Count(int64(len(found))), args[0])
 }

@@ -39,12 +39,25 @@ type Config struct {
 	ErrTTY  bool
 }
 
+// workingDir is where we are. A directory that was removed under a shell is still known to
+// it by its name, and what brings its files back must start there too.
+func workingDir() (string, error) {
+	dir, err := os.Getwd()
+	if err == nil {
+		return dir, nil
+	}
+	if dir = os.Getenv("PWD"); filepath.IsAbs(dir) {
+		return dir, nil
+	}
+	return "", fmt.Errorf("find working directory: %w", err)
+}
+
 // Read reads the environment.
 func Read() (Config, error) {
 	var c Config
 	var err error
-	if c.Dir, err = os.Getwd(); err != nil {
-		return c, fmt.Errorf("find working directory: %w", err)
+	if c.Dir, err = workingDir(); err != nil {
+		return c, err
 	}
 	c.Home, _ = os.UserHomeDir() // without one, RETAKE_HOME or XDG variables must say where
 	if err := c.places(); err != nil {

@@ -54,7 +54,7 @@ func (s *Service) Fork(ctx context.Context, req retake.ForkRequest) (retake.Fork
 func (s *Service) outside(req retake.ForkRequest, ws retake.Workspace) error {
 	dir, err := realPath(filepath.Dir(req.Dir))
 	if err != nil {
-		return fault("no such directory", unchanged, err)
+		return fault("there is no directory "+filepath.Dir(req.Dir), unchanged, err)
 	}
 	root, err := realPath(ws.Root)
 	if err != nil {

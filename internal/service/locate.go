@@ -21,7 +21,7 @@ func (s *Service) Locate(ctx context.Context, dir string) (retake.Workspace, err
 	}
 	path, err := realPath(dir)
 	if err != nil {
-		return retake.Workspace{}, fault("no such directory", unchanged, err)
+		return retake.Workspace{}, s.wasHere(ctx, dir, fault("there is no directory "+dir, unchanged, err))
 	}
 	for at := path; ; at = filepath.Dir(at) {
 		ws, found, err := s.markedAt(ctx, at)
@@ -32,9 +32,35 @@ func (s *Service) Locate(ctx context.Context, dir string) (retake.Workspace, err
 			return ws, fault("the workspace was not found", unchanged, err)
 		}
 		if at == filepath.Dir(at) {
-			return retake.Workspace{}, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("%s is not in a protected workspace", path), Safe: unchanged, Hint: "protect it: retake init     those that are: retake workspaces"}
+			return retake.Workspace{}, s.wasHere(ctx, path, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("%s is not in a protected workspace", path), Safe: unchanged, Hint: "protect it: retake init     those that are: retake workspaces"})
 		}
 	}
+}
+
+// wasHere adds to an error that a workspace was at this place and is gone with its
+// directory: whoever lost that needs the way back, and not a new beginning.
+func (s *Service) wasHere(ctx context.Context, path string, err error) error {
+	all, lerr := s.p.Catalog.Workspaces(ctx)
+	if lerr != nil {
+		return err
+	}
+	var last *retake.Workspace
+	for i := range all {
+		w := &all[i].Workspace
+		if w.Ended == nil && within(w.Root, path) && (last == nil || w.Created.After(last.Created)) && !s.stillThere(*w) {
+			last = w
+		}
+	}
+	if e := retake.AsError(err); last != nil {
+		e.Safe, e.Hint = fmt.Sprintf("%s The workspace %s was here, and its moments are kept.", e.Safe, last.Name), wayBack(*last)
+	}
+	return err
+}
+
+// wayBack is how the files of a workspace come back whose directory is gone. Two of one
+// name may be known, so it is named by its id.
+func wayBack(ws retake.Workspace) string {
+	return fmt.Sprintf("its moments: retake log --workspace %s     bring them back: retake fork latest DIR --workspace %s", ws.ID, ws.ID)
 }
 
 func realPath(dir string) (string, error) {
@@ -118,7 +144,7 @@ func (s *Service) openRoot(ctx context.Context, id retake.WorkspaceID) (retake.W
 	}
 	mark, err := mark.Read(root)
 	if err == nil && mark != ws.ID {
-		err = &retake.Error{Kind: retake.Moved, What: fmt.Sprintf("%s is not the workspace %s any more", ws.Root, ws.Name), Safe: unchanged, Hint: "protect what is there now: retake init"}
+		err = &retake.Error{Kind: retake.Moved, What: fmt.Sprintf("%s is not the workspace %s any more", ws.Root, ws.Name), Safe: unchanged, Hint: wayBack(ws) + "     protect what is there now: retake init"}
 	}
 	if err != nil {
 		return ws, nil, errors.Join(fault("the mark cannot be read", unchanged, err), root.Close())
