@@ -13,7 +13,9 @@ import (
 
 // digest is of everything that a plan would do, and of what it would do it to. The
 // bytes that are there now do not count, only what they look like: a plan must give
-// the same digest before and after they were stored.
+// the same digest before and after they were stored. What logs and build output look
+// like does not count either: the safety checkpoint holds what is there by then, and what
+// is written after that is left in its place.
 func digest(p *retake.Plan) string {
 	d := digester{sha256.New()}
 	d.text(string(p.Course))
@@ -22,7 +24,7 @@ func digest(p *retake.Plan) string {
 		for _, s := range steps {
 			d.text(s.Path)
 			d.text(string(s.What))
-			d.entry(s.Now, false)
+			d.present(s)
 			d.entry(s.Then, s.What != retake.Moded && s.What != retake.Timed) // else the bytes are those that are there
 			if s.Merge != nil {
 				d.text(s.Merge.Digest)
@@ -47,6 +49,15 @@ func (d digester) number(n int64) {
 func (d digester) text(s string) {
 	d.number(int64(len(s)))
 	_, _ = d.Write([]byte(s))
+}
+
+// present is what a step is done to.
+func (d digester) present(s retake.Step) {
+	if s.Now != nil && s.Now.Kind == retake.KindFile && s.Merge == nil && flowing(s.Path) {
+		d.text(string(s.Now.Kind))
+		return
+	}
+	d.entry(s.Now, false)
 }
 
 func (d digester) entry(e *retake.Entry, bytes bool) {
