@@ -47,14 +47,14 @@ func (a *application) change(ctx context.Context) (restore.Outcome, error) {
 	out, err := restore.Apply(ctx, job)
 	a.warn = append(a.warn, out.Warnings...)
 	var cut *restore.CutError
-	if errors.As(err, &cut) {
-		err = &retake.Error{
-			Kind: retake.Partly, What: fmt.Sprintf("the restore stopped at %d of %d", cut.Done, cut.Total), Err: cut.Err,
-			Safe: wholeBefore(a.safety),
-			Hint: "go on: retake restore --finish     go back: retake restore --undo",
-		}
+	if !errors.As(err, &cut) {
+		return out, a.s.noRoom("not restored", a.ws.Root, err)
 	}
-	return out, err
+	return out, &retake.Error{
+		Kind: retake.Partly, What: fmt.Sprintf("the restore stopped at %d of %d", cut.Done, cut.Total), Err: cut.Err,
+		Safe: wholeBefore(a.safety),
+		Hint: "go on: retake restore --finish     go back: retake restore --undo",
+	}
 }
 
 // wholeBefore says of a restore on its way what is certain at every step of it.

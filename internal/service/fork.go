@@ -44,6 +44,7 @@ func (s *Service) Fork(ctx context.Context, req retake.ForkRequest) (retake.Fork
 	g := &growth{s: s, req: req, ws: ws, origin: origin, path: path, to: to, wrote: map[string]fsx.Info{}, lists: listings{most: mostForked}}
 	res, err := g.grow(ctx)
 	if err != nil {
+		err = s.noRoom("not forked", path, err)
 		return res, errors.Join(fault("not forked", unchanged, err), s.clear(path, to, made))
 	}
 	return res, nil
