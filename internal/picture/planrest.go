@@ -64,7 +64,8 @@ func conflictPart(keeps []retake.Keep) part {
 
 func conflictText(k retake.Keep) string {
 	if k.Side == "" {
-		return "stays yours"
+		_, there, _ := strings.Cut(k.Detail, "; ")
+		return strings.TrimSuffix("stays yours; "+screen.Escape(there), "; ")
 	}
 	return "stays yours; the other: " + screen.Escape(path.Base(k.Side))
 }
