@@ -1,1 +1,0 @@
-import{R as e,p as t}from"./states-DKtDVm8w.js";function n(e){return{may:t=>!e?.powers||e.powers.includes(t),server:!!e?.namespace}}function r(){return n(e(t).data)}export{r as n,n as t};
