@@ -141,7 +141,7 @@ func (w *worker) apply(n int, stamps map[string]restore.Stamp) error {
 			return s, ok
 		},
 		Holds:    []func() (fsx.Dir, error){func() (fsx.Dir, error) { return w.holds.OpenRoot(w.y.at("hold")) }},
-		Journals: w.journals, Journal: "journal", Mark: "user.retake",
+		Journals: w.journals, Journal: "journal",
 	})
 	w.y.tale.Written += int64(out.Written)
 	w.y.tale.Deleted += int64(out.Deleted)
