@@ -298,12 +298,7 @@ func (b *book) remarks(it retake.Item, g retake.Group) []string {
 	if it.What == retake.Deleted && g.Theme != retake.ThemeDeleted {
 		out = append(out, b.Red(string(retake.Deleted))) // its heading does not say so
 	}
-	switch {
-	case emptyDir(it, g.Theme):
-		add("empty directory")
-	case strings.HasSuffix(it.Path, "/") && (len(g.Items) > 1 || it.What == retake.Renamed) && it.Files > 0:
-		add(Files(it.Files))
-	}
+	add(heldBy(it, g))
 	add(b.Words(it.Note))
 	lines := it.Plus > 0 || it.Minus > 0
 	switch it.What {
@@ -322,6 +317,17 @@ func (b *book) remarks(it retake.Item, g retake.Group) []string {
 		add(screen.Bytes(max(it.Bytes, -it.Bytes)))
 	}
 	return out
+}
+
+// heldBy is what a directory holds, where that is not said elsewhere.
+func heldBy(it retake.Item, g retake.Group) string {
+	switch {
+	case emptyDir(it, g.Theme):
+		return "empty directory"
+	case strings.HasSuffix(it.Path, "/") && (len(g.Items) > 1 || it.What == retake.Renamed) && it.Files > 0:
+		return Files(it.Files)
+	}
+	return ""
 }
 
 // timed says how many paths have another time and nothing else.

@@ -19,7 +19,7 @@ func TestWhyADirectoryIsLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.Close() //nolint:errcheck // only looked
+	defer d.Close()
 	if why := reason(d.RemoveDir("full")); why != "it is not empty" {
 		t.Errorf("left because %q", why)
 	}

@@ -44,7 +44,7 @@ func placeOf(ctx context.Context, c *client.Client, name string) (retake.Workspa
 	if err != nil {
 		return retake.Workspace{}, err
 	}
-	i := slices.IndexFunc(all, func(w retake.WorkspaceState) bool { return w.Workspace.Name == name })
+	i := slices.IndexFunc(all, func(w retake.WorkspaceState) bool { return w.Name == name })
 	if i < 0 {
 		return retake.Workspace{}, &retake.Error{Kind: retake.NotFound, What: "there is no workspace " + name, Safe: "Nothing was changed.", Hint: "its name or its id stands behind /mcp/"}
 	}

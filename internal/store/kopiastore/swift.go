@@ -72,17 +72,9 @@ func (c *cursor) eat(text string) bool {
 }
 
 func (c *cursor) entry(e *retake.Entry) bool {
-	if !c.eat(`{"name":`) || !c.text(&e.Name) || !c.kind(e) || !c.mode(e) {
+	if !c.eat(`{"name":`) || !c.text(&e.Name) || !c.kind(e) || !c.mode(e) || !c.numbers(e) {
 		return false
 	}
-	var uid, gid, ns int64
-	if c.eat(`,"size":`) && !c.number(&e.Size) || c.eat(`,"mtime":`) && !c.time(&ns) || c.eat(`,"uid":`) && !c.number(&uid) || c.eat(`,"gid":`) && !c.number(&gid) {
-		return false
-	}
-	if uid > mostID || gid > mostID {
-		return false
-	}
-	e.ModTime, e.UID, e.GID = ns, uint32(uid), uint32(gid)
 	if !c.eat(`,"obj":`) || !c.text((*string)(&e.Object)) {
 		return false
 	}
@@ -90,6 +82,19 @@ func (c *cursor) entry(e *retake.Entry) bool {
 		return false
 	}
 	return c.eat("}")
+}
+
+// numbers are those that an entry may have between its mode and its object.
+func (c *cursor) numbers(e *retake.Entry) bool {
+	var uid, gid int64
+	if c.eat(`,"size":`) && !c.number(&e.Size) || c.eat(`,"mtime":`) && !c.time(&e.ModTime) {
+		return false
+	}
+	if c.eat(`,"uid":`) && !c.number(&uid) || c.eat(`,"gid":`) && !c.number(&gid) {
+		return false
+	}
+	e.UID, e.GID = uint32(uid), uint32(gid)
+	return uid <= mostID && gid <= mostID
 }
 
 const mostID = 1<<32 - 1
@@ -210,16 +215,14 @@ func (c *cursor) time(to *int64) bool {
 	if t[0] != '"' || t[5] != '-' || t[8] != '-' || t[11] != 'T' || t[14] != ':' || t[17] != ':' {
 		return false
 	}
-	year, month, day := digits(t[1:5]), digits(t[6:8]), digits(t[9:11])
-	hour, minute, second := digits(t[12:14]), digits(t[15:17]), digits(t[18:20])
-	if year < 1679 || year > 2261 || month < 1 || month > 12 || day < 1 || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59 {
-		return false
-	}
+	p := [6]int{digits(t[1:5]), digits(t[6:8]), digits(t[9:11]), digits(t[12:14]), digits(t[15:17]), digits(t[18:20])}
 	c.i += len(form)
 	ns, ok := c.fraction()
-	at := time.Date(year, time.Month(month), day, hour, minute, second, ns, time.UTC)
+	at := time.Date(p[0], time.Month(p[1]), p[2], p[3], p[4], p[5], ns, time.UTC)
 	*to = at.UnixNano()
-	return ok && at.Day() == day && c.eat(`Z"`) // a day that the month does not have is another one
+	// What the calendar does not have, such as a 31 June, becomes another time.
+	same := p == [6]int{at.Year(), int(at.Month()), at.Day(), at.Hour(), at.Minute(), at.Second()}
+	return ok && same && p[0] >= 1679 && p[0] <= 2261 && c.eat(`Z"`)
 }
 
 // fraction reads nanoseconds, if there are any.
