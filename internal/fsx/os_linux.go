@@ -186,7 +186,7 @@ func infoOf(st *unix.Stat_t) Info {
 		Type: typeOf(uint32(st.Mode)), Mode: uint32(st.Mode) & 0o7777,
 		Dev: uint64(st.Dev), Ino: uint64(st.Ino), Nlink: uint64(st.Nlink),
 		UID: st.Uid, GID: st.Gid, Size: st.Size, Blocks: int64(st.Blocks),
-		Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano(),
+		Mtime: nanos(st.Mtim.Unix()), Ctime: nanos(st.Ctim.Unix()),
 	}
 }
 

@@ -107,7 +107,7 @@ func failOpen(op, name string, kind, err error) error {
 func infoFrom(st fs.FileInfo) Info {
 	info := Info{
 		Type: typeFrom(st.Mode()), Mode: uint32(st.Mode().Perm()),
-		Size: st.Size(), Mtime: st.ModTime().UnixNano(), Nlink: 1,
+		Size: st.Size(), Mtime: nanos(st.ModTime().Unix(), int64(st.ModTime().Nanosecond())), Nlink: 1,
 	}
 	if st.Mode()&fs.ModeSetuid != 0 {
 		info.Mode |= 0o4000

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -184,6 +185,20 @@ func TestWhatWeWriteIsReadQuickly(t *testing.T) {
 		b, _, err := encodeDir(entries, 1, bare)
 		if err != nil || !same(t, b) {
 			t.Errorf("bare %v, %v: %s", bare, err, b)
+		}
+	}
+}
+
+// The first and the last time that there is are read as they were written.
+func TestTimesAtTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, ns := range []int64{math.MinInt64, -1, 1, math.MaxInt64} {
+		b, _, err := encodeDir([]retake.Entry{{Name: "f", Kind: retake.KindFile, ModTime: ns, Object: someObject}}, 1, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := decodeDir(b); err != nil || got[0].ModTime != ns {
+			t.Errorf("%d: %v, %v", ns, got, err)
 		}
 	}
 }
