@@ -26,7 +26,7 @@ const (
 func (s *Service) Init(ctx context.Context, req retake.InitRequest) (retake.SaveResult, error) {
 	path, err := realPath(req.Dir)
 	if err != nil {
-		return retake.SaveResult{}, fault("no such directory", unchanged, err)
+		return retake.SaveResult{}, fault("there is no directory "+req.Dir, unchanged, err)
 	}
 	root, err := s.p.FS.OpenRoot(path)
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *Service) first(ctx context.Context, ws retake.Workspace, root fsx.Dir, 
 func (s *Service) Estimate(ctx context.Context, dir string) (retake.Estimate, error) {
 	path, err := realPath(dir)
 	if err != nil {
-		return retake.Estimate{}, fault("no such directory", unchanged, err)
+		return retake.Estimate{}, fault("there is no directory "+dir, unchanged, err)
 	}
 	root, err := s.p.FS.OpenRoot(path)
 	if err != nil {
