@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/retake-dev/retake/test/fakeagent"
 )
@@ -254,6 +255,27 @@ func hang(t *testing.T, p fakeagent.Places) {
 	must(t, json.Unmarshal([]byte(retake(t, p, "daemon", "status", "--json")), &at))
 	must(t, syscall.Kill(at.About.PID, syscall.SIGSTOP))
 	t.Cleanup(func() { must(t, syscall.Kill(at.About.PID, syscall.SIGCONT)) })
+	for end := time.Now().Add(time.Minute); !stopped(at.About.PID); <-time.After(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the daemon does not stop")
+		}
+	}
+}
+
+// stopped reports whether every thread of a process stands still: one that is just at work
+// may answer before it hears of the signal. Where that cannot be told it is so.
+func stopped(pid int) bool {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil {
+		return true
+	}
+	for _, path := range threads {
+		text, err := os.ReadFile(path)
+		if _, state, found := strings.Cut(string(text), ") "); err == nil && found && !strings.HasPrefix(state, "T") {
+			return false
+		}
+	}
+	return true
 }
 
 // The fake is no rubber stamp: hooks that answer wrongly fail its play, each in the

@@ -173,8 +173,9 @@ func deinitAndAgain(t *testing.T, b *bench) {
 	if _, err := b.s.Find(b.ctx(), b.ws.ID, "1"); err != nil {
 		t.Errorf("the history is gone: %v", err)
 	}
-	if b.init().Checkpoint.Number != 1 {
-		t.Error("a directory without a mark is a new workspace")
+	before := b.ws.ID
+	if n := b.init().Checkpoint.Number; n != 2 || b.ws.ID != before {
+		t.Errorf("protected again it is %s with moment %d; it was %s", b.ws.ID, n, before)
 	}
 }
 
