@@ -64,8 +64,7 @@ func conflictPart(keeps []retake.Keep) part {
 
 func conflictText(k retake.Keep) string {
 	if k.Side == "" {
-		_, there, _ := strings.Cut(k.Detail, "; ")
-		return strings.TrimSuffix("stays yours; "+screen.Escape(there), "; ")
+		return "stays yours"
 	}
 	return "stays yours; the other: " + screen.Escape(path.Base(k.Side))
 }

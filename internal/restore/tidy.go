@@ -232,7 +232,7 @@ func fitting(path, suffix string) string {
 // nameSides gives side copies names that are free.
 func (p *planner) nameSides(ctx context.Context) error {
 	taken := map[string]bool{}
-	for _, s := range slices.Concat(p.plan.Writes, p.plan.Deletes, p.plan.Merges) {
+	for _, s := range p.plan.Writes {
 		taken[s.Path] = true
 	}
 	for i := range p.plan.Keeps {
@@ -250,28 +250,10 @@ func (p *planner) nameSides(ctx context.Context) error {
 			if there == nil && !taken[name] && !p.nowGaps.holds(name) {
 				break
 			}
-			if beside, err := p.besideAlready(ctx, there, k.Then); err != nil {
-				return err
-			} else if beside && !taken[name] {
-				_, last := split(name)
-				k.Detail, k.Then, name = "changed on both sides; there: "+last, nil, ""
-				break
-			}
 			name = fmt.Sprintf("%s-%d", k.Side, n)
 		}
-		if k.Side = name; name != "" {
-			taken[name] = true
-			p.plan.Bytes += k.Then.Size
-		}
+		taken[name], k.Side = true, name
+		p.plan.Bytes += k.Then.Size
 	}
 	return nil
-}
-
-// besideAlready: a fork may be adopted often, and its version of a path is put beside ours
-// once. Undo has no need of that: an item is taken back once.
-func (p *planner) besideAlready(ctx context.Context, there, want *retake.Entry) (bool, error) {
-	if p.Course != retake.CourseAdopt || there == nil {
-		return false, nil
-	}
-	return p.sameBytes(ctx, there, want)
 }
