@@ -202,3 +202,14 @@ func emptyDir(it retake.Item, th retake.Theme) bool {
 	return strings.HasSuffix(it.Path, "/") && it.Files == 1 && it.Bytes == 0 && !folds &&
 		(it.What == retake.Added || it.What == retake.Deleted)
 }
+
+// heldBy is what a directory holds, where that is not said elsewhere.
+func heldBy(it retake.Item, g retake.Group) string {
+	switch {
+	case emptyDir(it, g.Theme):
+		return "empty directory"
+	case strings.HasSuffix(it.Path, "/") && (len(g.Items) > 1 || it.What == retake.Renamed) && it.Files > 0:
+		return Files(it.Files)
+	}
+	return ""
+}

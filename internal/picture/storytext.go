@@ -319,17 +319,6 @@ func (b *book) remarks(it retake.Item, g retake.Group) []string {
 	return out
 }
 
-// heldBy is what a directory holds, where that is not said elsewhere.
-func heldBy(it retake.Item, g retake.Group) string {
-	switch {
-	case emptyDir(it, g.Theme):
-		return "empty directory"
-	case strings.HasSuffix(it.Path, "/") && (len(g.Items) > 1 || it.What == retake.Renamed) && it.Files > 0:
-		return Files(it.Files)
-	}
-	return ""
-}
-
 // timed says how many paths have another time and nothing else.
 func (b *book) timed() {
 	if n := b.story.Counts.Timed; n > 0 {

@@ -238,30 +238,6 @@ func fault(what, safe string, err error) error {
 	return out
 }
 
-// noRoom names the disk that is full, when it is another than that of the store: making
-// room in the store does not help there. Other errors it gives back.
-func (s *Service) noRoom(what, dir string, err error) error {
-	if !errors.Is(err, fsx.ErrNoSpace) {
-		return err
-	}
-	var dev [2]uint64
-	for i, path := range []string{s.p.Data, dir} {
-		d, derr := s.p.FS.OpenRoot(path)
-		if derr != nil {
-			return err
-		}
-		at, derr := d.Stat()
-		if derr = errors.Join(derr, d.Close()); derr != nil {
-			return err
-		}
-		dev[i] = at.Dev
-	}
-	if dev[0] == dev[1] {
-		return err
-	}
-	return &retake.Error{Kind: retake.Limit, What: what + ": there is no room on the disk of " + dir, Safe: unchanged, Hint: "make some there, and try again", Err: err}
-}
-
 // skip is the store's own directory, which must never be captured into itself.
 func (s *Service) skip() ([]capture.Place, error) {
 	d, err := s.p.FS.OpenRoot(s.p.Data)
