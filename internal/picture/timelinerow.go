@@ -86,7 +86,7 @@ func (l Look) momentRow(c retake.Checkpoint, v View) row {
 func (r *row) tell(l Look, c retake.Checkpoint, g *retake.Gist) {
 	total := c.Changed.Total()
 	switch {
-	case c.Trigger == retake.TriggerInit:
+	case c.Trigger == retake.TriggerInit && c.Parent == "":
 		total = c.Files
 		r.points = []retake.Point{{Text: "first capture, " + string(c.Coverage.Grade)}}
 	case g != nil && (g.Counts.Total() > 0 || total == 0):

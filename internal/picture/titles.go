@@ -116,6 +116,9 @@ func titleWith(c retake.Checkpoint, g Goals) (text string, said bool) {
 	}
 	switch c.Trigger {
 	case retake.TriggerInit:
+		if c.Parent != "" { // its protection had ended
+			return "protected again", false
+		}
 		return "start", false
 	case retake.TriggerComplete:
 		return "the rest, after time ran out", false

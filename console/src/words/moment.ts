@@ -28,7 +28,7 @@ function fromFacts(c: Checkpoint, goals: Goals): string {
   const total = changedFiles(c);
   switch (c.trigger) {
     case "init":
-      return "start";
+      return c.parent ? "protected again" : "start";
     case "complete":
       return "the rest, after time ran out";
     case "safety":
