@@ -43,18 +43,19 @@ type room struct {
 	budget atomic.Int64
 	floor  atomic.Int64
 	within atomic.Int64
-	blind  atomic.Bool // the catalog does not know of forks
+	blind  atomic.Bool           // the catalog does not know of forks
+	asked  func(catalog.Catalog) // once, after the catalog was first asked for commits
 }
 
 // rows is a catalog that may be half made.
 type rows struct {
 	catalog.Catalog
-	blind *atomic.Bool
+	r *room
 }
 
 func (c *rows) Workspaces(ctx context.Context) ([]retake.WorkspaceState, error) {
 	all, err := c.Catalog.Workspaces(ctx)
-	if c.blind.Load() {
+	if c.r.blind.Load() {
 		all = slices.DeleteFunc(all, func(w retake.WorkspaceState) bool { return w.Origin != nil })
 	}
 	return all, err
@@ -87,7 +88,7 @@ func (r *room) open(sole bool, seam fsx.FS) {
 	cat, err := sqlite.Open(r.Context(), filepath.Join(r.home, "catalog.db"), "local", sqlite.Options{})
 	r.must(err)
 	r.s = service.New(service.Parts{
-		Catalog:   &rows{cat, &r.blind},
+		Catalog:   &rows{cat, r},
 		OpenStore: func(context.Context, bool) (store.Store, error) { return r.st, nil },
 		FS:        seam, Indexes: filepath.Join(r.home, "index"), Data: r.home,
 		Returns: filepath.Join(r.home, "returns"), Locks: fsx.NewMemoryLocks(),

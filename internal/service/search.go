@@ -73,15 +73,16 @@ func (s *Service) tellBare(ctx context.Context, ws retake.WorkspaceID) {
 }
 
 // byCommit is the first moment whose commit begins so. Moments whose story was not told
-// yet are asked one by one.
+// yet are asked one by one. They are listed before the told ones are searched: one that is
+// told meanwhile is then in both, and the other way round it would be in neither.
 func (s *Service) byCommit(ctx context.Context, ws retake.WorkspaceID, sha string) (retake.Checkpoint, error) {
+	bare, err := s.p.Catalog.Bare(ctx, ws, 0, mostBare)
+	if err != nil {
+		return retake.Checkpoint{}, err
+	}
 	cp, err := s.p.Catalog.ByHead(ctx, ws, sha)
 	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 		return cp, err
-	}
-	bare, berr := s.p.Catalog.Bare(ctx, ws, 0, mostBare)
-	if berr != nil {
-		return cp, berr
 	}
 	for _, b := range bare { // newest first: the last one that fits is the oldest
 		if (err != nil || b.Number < cp.Number) && strings.HasPrefix(s.commit(ctx, b), sha) {
