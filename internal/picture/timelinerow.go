@@ -111,13 +111,19 @@ func weighty(points []retake.Point, lead string) bool {
 		case retake.ThemeDeleted:
 			return true
 		case retake.ThemePackages, retake.ThemeSettings, retake.ThemeDatabase, retake.ThemeMachine:
-			if len(points) > 1 || lead == "" {
+			if len(points) > 1 || lead == "" || tells(p) {
 				return true
 			}
 		default:
 		}
 	}
 	return false
+}
+
+// tells reports whether a point says what happened in its file: a setting, a table. The
+// lead has only the name of the file. Of packages the lead has the count.
+func tells(p retake.Point) bool {
+	return p.Theme != retake.ThemePackages && strings.Contains(p.Text, " ")
 }
 
 // countPoints are counts, deletions first, in the words of how they came about.

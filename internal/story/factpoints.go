@@ -122,19 +122,35 @@ func databaseText(list []retake.Fact) string {
 			by[f.Kind] = append(by[f.Kind], f)
 		}
 	}
-	if text := lostRows(by[retake.FactRows], by[retake.FactTable]); text != "" {
-		return name + " " + text
+	tables, rows, rest := by[retake.FactTable], by[retake.FactRows], by[retake.FactIndex]
+	if text := cmp.Or(lostRows(rows, tables), shapes(tables, "table"), wonRows(rows)); text != "" {
+		return name + " " + text + lostIndexes(rest, tables)
 	}
-	switch tables, rows, rest := by[retake.FactTable], by[retake.FactRows], by[retake.FactIndex]; {
-	case len(tables) > 0:
-		return name + " " + shapes(tables, "table")
-	case len(rows) == 1:
-		return name + " " + rowsText(rows[0])
-	case len(rows) > 1:
-		return name + " rows of " + screen.Count(int64(len(rows))) + " tables"
-	default:
-		return name + " " + shapes(rest, "index")
+	return name + " " + shapes(rest, "index")
+}
+
+// wonRows names one table or two, and counts more.
+func wonRows(rows []retake.Fact) string {
+	switch len(rows) {
+	case 0:
+		return ""
+	case 1:
+		return rowsText(rows[0])
+	case 2:
+		return rowsText(rows[0]) + ", " + rowsText(rows[1])
 	}
+	return "rows of " + screen.Count(int64(len(rows))) + " tables"
+}
+
+// lostIndexes are those that went without a table: a table that is made anew to change it
+// loses them, and nobody means that.
+func lostIndexes(indexes, tables []retake.Fact) string {
+	gone := func(f retake.Fact) bool { return f.What == retake.Deleted }
+	lost := slices.DeleteFunc(slices.Clone(indexes), func(f retake.Fact) bool { return !gone(f) })
+	if len(lost) == 0 || slices.ContainsFunc(tables, gone) {
+		return ""
+	}
+	return ", " + shapes(lost, "index")
 }
 
 func rowsText(f retake.Fact) string {

@@ -148,21 +148,43 @@ func keysText(list []retake.Fact) string {
 	return list[0].Path + " " + strings.Join(parts, " ")
 }
 
-// settingText is what happened to the settings of one file.
+// settingText is what happened to the settings of one file. Of several, one that went or
+// has another value is named: what was there before is what people miss.
 func settingText(list []retake.Fact) string {
-	if len(list) > 1 {
-		return list[0].Path + " " + screen.Count(int64(len(list))) + " keys"
+	f, rest := gravest(list)
+	if rest > 0 && f.What == retake.Added {
+		return f.Path + " +" + screen.Count(int64(len(list))) + " keys"
 	}
-	f := list[0]
+	text := f.Path + " " + keyText(f)
+	switch rest {
+	case 0:
+		return text
+	case 1:
+		return text + ", 1 more key"
+	}
+	return text + ", " + screen.Count(int64(rest)) + " more keys"
+}
+
+// gravest is the first fact that says most, and how many others there are.
+func gravest(list []retake.Fact) (f retake.Fact, rest int) {
+	for _, what := range []retake.Difference{retake.Deleted, retake.Edited} {
+		if i := slices.IndexFunc(list, func(f retake.Fact) bool { return f.What == what }); i >= 0 {
+			return list[i], len(list) - 1
+		}
+	}
+	return list[0], len(list) - 1
+}
+
+func keyText(f retake.Fact) string {
 	switch {
 	case f.What == retake.Added:
-		return f.Path + " +" + f.Name
+		return "+" + f.Name
 	case f.What == retake.Deleted:
-		return f.Path + " " + minus + f.Name
+		return minus + f.Name
 	case f.Before == "" && f.After == "":
-		return f.Path + " " + f.Name + " changed"
+		return f.Name + " changed"
 	}
-	return f.Path + " " + f.Name + " " + change(f)
+	return f.Name + " " + change(f)
 }
 
 // signed is a name with what happened to it.

@@ -23,7 +23,7 @@ import (
 
 // Version is that of the rules that make a gist. Other rules, another version: gists
 // that are stored say by which they were made.
-const Version = 2
+const Version = 3
 
 // Bytes opens what the store keeps at an address. A nil reader cannot be read.
 type Bytes func(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error)
