@@ -122,17 +122,25 @@ test("strings of a workspace, an agent and a command are text on every screen", 
   assert.ok(used >= turns * 240, `${used} strings`);
 });
 
+/** Whether a string runs something when it is taken for markup. */
+async function runs(text, timeout) {
+  const bare = await newPage(b);
+  await bare.setContent("<main></main>");
+  await bare.evaluate((s) => {
+    document.querySelector("main").innerHTML = s;
+  }, text);
+  const hit = await bare.waitForFunction(() => window.hit !== undefined, null, { timeout }).then(() => true, () => false);
+  await bare.context().close();
+  return hit;
+}
+
 test("control: the same strings as markup are caught", async () => {
   await page.goto(`${base}/`);
   let ran = 0;
-  for (let n = 0; n < 13; n++) {
-    const bare = await newPage(b);
-    await bare.setContent("<main></main>");
-    await bare.evaluate((s) => {
-      document.querySelector("main").innerHTML = s;
-    }, hostile(n));
-    ran += await bare.waitForFunction(() => window.hit !== undefined, null, { timeout: 300 }).then(() => 1, () => 0);
-    await bare.context().close();
+  for (const timeout of [300, 3000]) { // some never run, and a busy machine needs longer for the others
+    for (let n = 0; n < 13 && ran < 4; n++) ran += (await runs(hostile(n), timeout)) ? 1 : 0;
+    if (ran >= 4) break;
+    ran = 0;
   }
   assert.ok(ran >= 4, `${ran} of 13 ran`);
   await page.evaluate(() => {

@@ -57,13 +57,16 @@ async function measured(dir) {
     window.tasks = [];
     new PerformanceObserver((l) => window.tasks.push(...l.getEntries().map((e) => e.duration))).observe({ type: "longtask", buffered: false });
   });
-  page.bytes = 0;
-  page.on("response", async (r) => {
-    if (/\.(js|css)$|\/$/.test(new URL(r.url()).pathname)) page.bytes += (await r.request().sizes().catch(() => ({ responseBodySize: 0 }))).responseBodySize;
-  });
   await page.goto(home.console(dir));
   return page;
 }
+
+/** The bytes of the page, its programs and styles as they were sent, also when this time they came from the cache. */
+const bytes = (page) =>
+  page.evaluate(() => {
+    const programs = performance.getEntriesByType("resource").filter((e) => /\.(js|css)$/.test(new URL(e.name).pathname));
+    return [...performance.getEntriesByType("navigation"), ...programs].reduce((sum, e) => sum + e.encodedBodySize, 0);
+  });
 
 const elements = (page) => page.evaluate(() => document.querySelectorAll("*").length);
 
@@ -93,7 +96,7 @@ async function look(page, path, content, settle) {
   await page.waitForFunction(() => !document.querySelector(".bars"));
   await settle();
   const s = await scroll(page);
-  return { ...s, first, longest: Math.max(0, ...s.tasks), bytes: page.bytes };
+  return { ...s, first, longest: Math.max(0, ...s.tasks), bytes: await bytes(page) };
 }
 
 /** A task that the page itself makes long is there every time it is opened; one that the
