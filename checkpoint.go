@@ -2,6 +2,9 @@ package retake
 
 import "time"
 
+// StillMoving is the intent of a quiet moment that could not wait for rest.
+const StillMoving = "while files went on changing"
+
 // Trigger is why a checkpoint was taken: a closed, append-only set.
 type Trigger string
 
@@ -19,6 +22,7 @@ const (
 	TriggerRisk     Trigger = "risk"     // before a call that may destroy something here
 	TriggerCall     Trigger = "call"     // after a call
 	TriggerSession  Trigger = "session"  // the session ended, or is about to forget
+	TriggerQuiet    Trigger = "quiet"    // the files came to rest between turns, and nobody asked
 )
 
 // Checkpoint is one moment on the timeline of a workspace.

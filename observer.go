@@ -49,4 +49,5 @@ const (
 type Habits struct {
 	Paused      bool        // no moments are taken; what was told is dropped
 	Granularity Granularity // "" is turn
+	Quiet       bool        // what changes between turns becomes a moment when it comes to rest
 }

@@ -23,6 +23,7 @@ var checks = map[string]func(string) error{
 	"keep-within":   func(v string) error { _, err := parseWithin(v); return err },
 	"max-new-file":  sizes,
 	"paused":        pauses,
+	"quiet":         oneOf("on", "off"),
 	"tracker":       oneOf(trackers...),
 	"trust-unseen":  truths,
 	"verify-limit":  func(v string) error { _, err := parseLimit(v); return err },

@@ -170,3 +170,27 @@ func TestSettingsFollowTheirFile(t *testing.T) {
 		}
 	}
 }
+
+// A daemon that is to see files come to rest stays, for one workspace as for all.
+func TestQuietKeepsTheDaemon(t *testing.T) {
+	t.Parallel()
+	const one = "ws_0190f3a1-2b4c-7d5e-8f60-718293a4b5c6"
+	for key, everywhere := range map[string]bool{"quiet": true, one + ".quiet": false} {
+		s := load(t, filepath.Join(t.TempDir(), "config.json"))
+		if s.Habits(one).Quiet || s.Idle() == 0 {
+			t.Error("it is on before anybody asked")
+		}
+		if err := s.Set(key, "on"); err != nil {
+			t.Fatal(err)
+		}
+		if other := s.Habits("ws_0190f3a1-2b4c-7d5e-8f60-000000000000").Quiet; !s.Habits(one).Quiet || other != everywhere || s.Idle() != 0 {
+			t.Errorf("%s: here %v, elsewhere %v, the daemon stays %v", key, s.Habits(one).Quiet, other, s.Idle())
+		}
+		if err := s.Set(key, "off"); err != nil {
+			t.Fatal(err)
+		}
+		if s.Habits(one).Quiet || s.Idle() == 0 {
+			t.Errorf("%s: it is on after it was set off", key)
+		}
+	}
+}

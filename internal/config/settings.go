@@ -42,6 +42,7 @@ var keys = []struct{ key, def, help string }{
 	{"keep-within", "30d", "how long moments are kept, in days of work: all of the last day, one an hour for a week, then one a day; 0 is for ever"},
 	{"max-new-file", "", "leave out new files over this size"},
 	{"paused", "", "since when no moments are taken of agents' work; empty: they are"},
+	{"quiet", "off", "on: what you change between turns becomes a moment after two seconds of rest; off: with the next prompt or save"},
 	{"tracker", "auto", "what tells the daemon of changes: auto, fanotify, inotify, or scan to look at every file at each save"},
 	{"trust-unseen", "true", "a process whose memory we may not look into has no file of a workspace mapped; false: look at every file while there is one"},
 	{"verify-limit", "10m", "how long one verification may take before it is ended and could not run"},
@@ -227,6 +228,7 @@ func (s *Settings) Habits(ws retake.WorkspaceID) retake.Habits {
 	return retake.Habits{
 		Paused:      s.of(ws, "agents") == "off" || s.of(ws, "paused") != "",
 		Granularity: retake.Granularity(s.of(ws, "granularity")),
+		Quiet:       s.of(ws, quietKey) == "on",
 	}
 }
 
@@ -264,14 +266,33 @@ func (s *Settings) Floor(total int64) int64 {
 	return min(int64(defaultFloor), total/floorShare)
 }
 
-// Idle is how long a daemon stays that nobody asks; 0 is for ever.
+// Idle is how long a daemon stays that nobody asks; 0 is for ever. One that is to see files
+// come to rest stays.
 func (s *Settings) Idle() time.Duration {
+	if s.anyQuiet() {
+		return 0
+	}
 	v, _ := s.Value("daemon-idle") // a key of our own
 	d, err := parseIdle(v)
 	if err != nil { // Set looked, but a hand may have written the file
 		return defaultIdle
 	}
 	return d
+}
+
+const quietKey = "quiet"
+
+// anyQuiet reports whether moments are taken in some workspace without anybody asking.
+func (s *Settings) anyQuiet() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refresh()
+	for key, v := range s.values {
+		if _, base := split(key); base == quietKey && v == "on" {
+			return true
+		}
+	}
+	return false
 }
 
 func parseIdle(s string) (time.Duration, error) {

@@ -243,6 +243,8 @@ func triggerWord(t retake.Trigger) string {
 		return "by us, after a call"
 	case retake.TriggerSession:
 		return "by us, at the end of a session"
+	case retake.TriggerQuiet:
+		return "by us, when files came to rest"
 	}
 	return screen.Escape(string(t))
 }

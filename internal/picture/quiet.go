@@ -79,10 +79,10 @@ func quiet(cs []retake.Checkpoint, i int, found map[retake.CheckpointID]retake.F
 	default:
 	}
 	f := found[c.ID]
-	if c.Intent != "" && !leadsOn(cs, i) || news(f) {
+	if c.Intent != "" && c.Intent != retake.StillMoving && !leadsOn(cs, i) || news(f) {
 		return false
 	}
-	return c.Changed.Total() == 0 || f.Gist != nil && f.Gist.Moving
+	return c.Changed.Total() == 0 || c.Trigger == retake.TriggerQuiet && c.Changed.Deleted == 0 || f.Gist != nil && f.Gist.Moving
 }
 
 // news reports whether something was found out that was not so at the moment before.

@@ -158,7 +158,7 @@ func (l Look) forkRow(f ForkLine) row {
 	return r
 }
 
-// quietRow is a run of quiet moments. They move the same files each time, so the most that
+// quietRow is a run of quiet moments. Most move the same files each time, so the most that
 // one of them changed stands for all.
 func (l Look) quietRow(run []retake.Checkpoint, v View) row {
 	newest, oldest := run[0], run[len(run)-1]
@@ -168,18 +168,19 @@ func (l Look) quietRow(run []retake.Checkpoint, v View) row {
 		title:  fmt.Sprintf("%s quiet moments, until %s", screen.Count(int64(len(run))), l.Clock(newest.Time)),
 	}
 	var most int64
+	moving := false
 	for _, c := range run {
 		g := v.Findings[c.ID].Gist
 		if g == nil || g.Counts.Total() <= most {
 			continue
 		}
-		most, r.lead = g.Counts.Total(), l.Words(g.Lead)
+		most, moving, r.lead = g.Counts.Total(), g.Moving, l.Words(g.Lead)
 		r.points = slices.Clone(g.Points)
 	}
 	if most > 0 {
 		r.files = screen.Count(most)
 	}
-	if len(r.points) > 0 {
+	if len(r.points) > 0 && moving {
 		r.points[0].Text = "files that always move: " + r.points[0].Text
 	}
 	return r
@@ -197,7 +198,7 @@ func who(c retake.Checkpoint) string {
 		return "many"
 	}
 	switch c.Trigger {
-	case retake.TriggerInit, retake.TriggerManual, retake.TriggerReturn, retake.TriggerSafety, retake.TriggerFork:
+	case retake.TriggerInit, retake.TriggerManual, retake.TriggerReturn, retake.TriggerSafety, retake.TriggerFork, retake.TriggerQuiet:
 		return "you"
 	default:
 		return ""

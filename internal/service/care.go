@@ -36,6 +36,7 @@ func newCare(s *Service) *care {
 	c.done.Go(func() { c.upkeep(ctx) })
 	c.done.Go(func() { c.checks(ctx) })
 	c.done.Go(func() { c.waiting(ctx) })
+	c.done.Go(func() { c.silences(ctx) })
 	return c
 }
 

@@ -53,8 +53,8 @@ const rest = time.Hour
 func (s *Service) forgetIdle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, l := range s.lives {
-		if !l.mu.TryLock() {
+	for id, l := range s.lives {
+		if s.habits(id).Quiet || !l.mu.TryLock() {
 			continue
 		}
 		if l.x != nil && s.p.Clock.Now().Sub(l.used) > rest {

@@ -280,7 +280,7 @@ func (t *taking) checkpoint(res *capture.Result, req retake.SaveRequest) (retake
 		t.say(&cp)
 	}
 	t.s.attribute(&cp)
-	if cp.Intent == "" && cp.Trigger == retake.TriggerManual {
+	if cp.Intent == "" && (cp.Trigger == retake.TriggerManual || cp.Trigger == retake.TriggerQuiet) {
 		cp.Intent = t.subject(res)
 	}
 	return cp, nil

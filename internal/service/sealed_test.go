@@ -19,6 +19,7 @@ import (
 	"github.com/retake-dev/retake/internal/service"
 	"github.com/retake-dev/retake/internal/store"
 	"github.com/retake-dev/retake/internal/store/memstore"
+	"github.com/retake-dev/retake/internal/track"
 )
 
 // counted is a store that counts what is read of trees and lines.
@@ -45,29 +46,42 @@ type shop struct {
 	home string
 	root string
 	ws   retake.WorkspaceID
+
+	habits  func(retake.WorkspaceID) retake.Habits // nil: none
+	tracker func() *track.Tracker                  // nil: every file is looked at
 }
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
 	k := &shop{T: t, st: &counted{Store: memstore.New()}, home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop")}
+	k.dirs()
+	k.s = k.open(true)
+	return k
+}
+
+func (k *shop) dirs() {
+	k.Helper()
 	for _, dir := range []string{"index", "returns", "sessions"} {
 		k.must(os.MkdirAll(filepath.Join(k.home, dir), 0o700))
 	}
-	k.s = k.open(true)
-	return k
 }
 
 func (k *shop) open(sole bool) *service.Service {
 	k.Helper()
 	cat, err := sqlite.Open(k.Context(), filepath.Join(k.home, "catalog.db"), "local", sqlite.Options{})
 	k.must(err)
-	s := service.New(service.Parts{
+	p := service.Parts{
 		Catalog: cat, OpenStore: func(context.Context, bool) (store.Store, error) { return unclosed{k.st}, nil },
 		FS: fsx.OS(), Indexes: filepath.Join(k.home, "index"), Data: k.home, Returns: filepath.Join(k.home, "returns"), Sessions: filepath.Join(k.home, "sessions"),
 		Locks: fsx.NewMemoryLocks(), Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute, Sole: sole,
 		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
 		Floor:  func(int64) int64 { return 0 },
-	})
+		Habits: k.habits,
+	}
+	if k.tracker != nil {
+		p.Tracker = k.tracker()
+	}
+	s := service.New(p)
 	k.Cleanup(func() { _ = s.Close() })
 	return s
 }

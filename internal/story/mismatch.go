@@ -107,7 +107,7 @@ func exempt(from, to *retake.Checkpoint) bool {
 		return true
 	}
 	switch to.Trigger {
-	case retake.TriggerInit, retake.TriggerComplete, retake.TriggerSafety, retake.TriggerReturn, retake.TriggerFork, retake.TriggerPrompt, retake.TriggerRisk:
+	case retake.TriggerInit, retake.TriggerComplete, retake.TriggerSafety, retake.TriggerReturn, retake.TriggerFork, retake.TriggerPrompt, retake.TriggerRisk, retake.TriggerQuiet:
 		return true
 	case retake.TriggerManual, retake.TriggerTurn, retake.TriggerTask, retake.TriggerCall, retake.TriggerSession:
 		return false

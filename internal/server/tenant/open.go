@@ -104,7 +104,6 @@ func (p *Pool) serve(ctx context.Context, ns retake.NamespaceID, r *room) (*serv
 		Returns: dirs["returns"], Signals: dirs["signals"], Sessions: dirs["sessions"],
 		Locks: fsx.NewLocks(place.Locks), Fence: true, Wait: waitForWriter, Sole: true, Protection: "remote",
 		Policy:    func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		Habits:    func(retake.WorkspaceID) retake.Habits { return retake.Habits{} },
 		Floor:     p.o.Floor,
 		Steadfast: true, // an agent that fills the store must not push older moments out
 		Within:    func(retake.WorkspaceID) time.Duration { return limits().Within },

@@ -176,7 +176,8 @@ export const FoldRow = memo(function FoldRow({ item, open }: RowProps<"quiet" | 
   const newest = run[0]!;
   const oldest = run[run.length - 1]!;
   const until = clock(newest.time);
-  const quiet = `${count(run.length)} quiet moments until ${until}: talk, and files that always move`;
+  const own = run.some((c) => c.trigger === "quiet");
+  const quiet = `${count(run.length)} quiet moments until ${until}: ${own ? "your own edits between turns" : "talk, and files that always move"}`;
   const words = item.kind === "quiet" ? quiet : `${several(run.length, "moment")} left behind, until ${until}`;
   return (
     <button type="button" className="tl-row fold" aria-expanded="false" onClick={() => open(item.key)}>

@@ -105,13 +105,16 @@ export function behindOf(cs: readonly Checkpoint[]): Set<string> {
 
 const loud = new Set(["init", "return", "fork", "safety", "complete"]);
 
+/** The intent of a quiet moment that could not wait for rest. */
+const stillMoving = "while files went on changing";
+
 /** Whether a moment says nothing that somebody would look for. */
 function quiet(cs: readonly Checkpoint[], i: number, found: ReadonlyMap<string, Finding>): boolean {
   const c = cs[i]!;
   if (c.effects?.length || c.return || c.coverage.grade === "partial" || (c.turn && heavyTurn(c.turn)) || loud.has(c.trigger)) return false;
   const f = found.get(c.id);
-  if ((c.intent && !leadsOn(cs, i)) || news(f)) return false;
-  return changedFiles(c) === 0 || !!f?.gist?.moving;
+  if ((c.intent && c.intent !== stillMoving && !leadsOn(cs, i)) || news(f)) return false;
+  return changedFiles(c) === 0 || (c.trigger === "quiet" && c.changed.deleted === 0) || !!f?.gist?.moving;
 }
 
 /** Whether something was found out that was not so at the moment before. */

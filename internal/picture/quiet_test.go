@@ -1,0 +1,45 @@
+package picture
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/retake-dev/retake"
+)
+
+// Own edits between turns are folded, and told as what they are; a deletion or a word of
+// somebody has a row of its own.
+func TestQuietMomentsAreFolded(t *testing.T) {
+	day := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	moment := func(n int, edit func(*retake.Checkpoint)) retake.Checkpoint {
+		c := retake.Checkpoint{ID: retake.CheckpointID(string(rune('a' + n))), Number: int64(n), Time: day.Add(time.Duration(n) * time.Minute), Trigger: retake.TriggerQuiet, Changed: retake.Counts{Edited: 1}}
+		if n > 1 {
+			c.Parent = retake.CheckpointID(string(rune('a' + n - 1)))
+		}
+		edit(&c)
+		return c
+	}
+	plain := func(*retake.Checkpoint) {}
+	newest := []retake.Checkpoint{
+		moment(9, plain),
+		moment(8, func(c *retake.Checkpoint) { c.Changed.Deleted = 1 }),
+		moment(7, func(c *retake.Checkpoint) { c.Intent = "fix the header" }),
+		moment(6, plain), moment(5, func(c *retake.Checkpoint) { c.Intent = retake.StillMoving }), moment(4, plain), moment(3, plain),
+		moment(2, func(c *retake.Checkpoint) { c.Trigger = retake.TriggerManual }),
+		moment(1, func(c *retake.Checkpoint) { c.Trigger = retake.TriggerInit }),
+	}
+	found := map[retake.CheckpointID]retake.Finding{"e": {Gist: &retake.Gist{Lead: "a.go", Points: []retake.Point{{Theme: retake.ThemeSource, Text: "a.go"}}, Counts: retake.StoryCounts{Edited: 2}}}}
+	var rows []string
+	us := foldQuiet(retake.Timeline{Checkpoints: newest, Findings: found}, nil)
+	for _, u := range us {
+		rows = append(rows, Numeral(u.moments[0].Number)+"+"+Numeral(u.moments[len(u.moments)-1].Number))
+	}
+	if got, want := strings.Join(rows, " "), "9+9 8+8 7+7 6+3 2+2 1+1"; got != want {
+		t.Fatalf("rows %s, want %s", got, want)
+	}
+	r := Look{}.quietRow(us[3].moments, View{Timeline: retake.Timeline{Findings: found}})
+	if r.files != "2" || len(r.points) != 1 || r.points[0].Text != "a.go" {
+		t.Errorf("%s files, %+v: a file that somebody edited is not one that always moves", r.files, r.points)
+	}
+}

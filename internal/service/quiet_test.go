@@ -1,0 +1,165 @@
+//go:build linux
+
+package service_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/spool"
+	"github.com/retake-dev/retake/internal/store/memstore"
+	"github.com/retake-dev/retake/internal/track"
+)
+
+// A moment is due after two seconds of rest, and once a minute when there is none.
+func TestRest(t *testing.T) {
+	type look struct {
+		at           time.Duration
+		events       int64
+		save, moving bool
+	}
+	for name, looks := range map[string][]look{
+		"nothing changes":  {{0, 0, false, false}, {time.Hour, 0, false, false}},
+		"one edit":         {{0, 1, false, false}, {1900 * time.Millisecond, 1, false, false}, {2 * time.Second, 1, true, false}, {9 * time.Second, 1, false, false}},
+		"edits in a row":   {{0, 1, false, false}, {time.Second, 2, false, false}, {2 * time.Second, 3, false, false}, {4 * time.Second, 3, true, false}},
+		"two edits apart":  {{0, 1, false, false}, {2 * time.Second, 1, true, false}, {9 * time.Second, 2, false, false}, {11 * time.Second, 2, true, false}},
+		"a clock set back": {{time.Hour, 1, false, false}, {0, 1, false, false}, {time.Hour + 2*time.Second, 1, true, false}},
+	} {
+		r, noon := service.Resting{}, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+		for _, l := range looks {
+			if save, moving := service.Due(&r, noon.Add(l.at), l.events); save != l.save || moving != l.moving {
+				t.Errorf("%s: after %v it is %v, %v", name, l.at, save, moving)
+			}
+		}
+	}
+	r, noon, saves := service.Resting{}, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), 0
+	for i := range int64(3601) {
+		if save, moving := service.Due(&r, noon.Add(time.Duration(i)*time.Second), i+1); save {
+			if saves++; !moving {
+				t.Fatalf("after %d s of changes it is called rest", i)
+			}
+		}
+	}
+	if saves != 60 {
+		t.Errorf("%d moments in an hour of changes, want 60", saves)
+	}
+}
+
+// still is a service that takes moments when files come to rest, with two workspaces: the
+// other one tells that time has passed.
+type still struct {
+	*shop
+	other retake.WorkspaceID
+	beats int64
+}
+
+func newStill(t *testing.T) *still {
+	t.Helper()
+	k := &still{shop: &shop{T: t, st: &counted{Store: memstore.New()}, home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop")}, beats: 1}
+	k.tracker = func() *track.Tracker { return track.New(track.Options{TrustOthers: true}) }
+	k.habits = func(retake.WorkspaceID) retake.Habits { return retake.Habits{Quiet: true} }
+	k.dirs()
+	k.write("a.go", "one\n")
+	k.write("../clock/beat", "0")
+	k.s = k.open(false) // they are protected before the daemon begins
+	for dir, id := range map[string]*retake.WorkspaceID{k.root: &k.ws, k.at("../clock"): &k.other} {
+		res, err := k.s.Init(t.Context(), retake.InitRequest{Dir: dir})
+		k.must(err)
+		*id = res.Workspace.ID
+	}
+	k.must(k.s.Close())
+	return k
+}
+
+func (k *still) newest(ws retake.WorkspaceID) retake.Checkpoint {
+	k.Helper()
+	tl, err := k.s.Log(k.Context(), retake.LogQuery{Workspace: ws, Limit: 1})
+	k.must(err)
+	return tl.Checkpoints[0]
+}
+
+// rested waits for a quiet moment with that number.
+func (k *still) rested(ws retake.WorkspaceID, n int64) retake.Checkpoint {
+	k.Helper()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for end := time.After(time.Minute); ; {
+		if cp := k.newest(ws); cp.Number >= n {
+			if cp.Number > n || cp.Trigger != retake.TriggerQuiet || cp.Turn != nil {
+				k.Fatalf("moment %d is %q of %+v", cp.Number, cp.Trigger, cp.Turn)
+			}
+			return cp
+		}
+		select {
+		case <-end:
+			k.Fatalf("there is never a moment %d", n)
+		case <-again.C:
+		}
+	}
+}
+
+// passes waits until what changed before has come to rest: the other workspace has had two
+// moments since.
+func (k *still) passes() {
+	k.Helper()
+	for range 2 {
+		k.beats++
+		k.must(os.WriteFile(k.at("../clock/beat"), fmt.Append(nil, k.beats), 0o644))
+		k.rested(k.other, k.beats)
+	}
+}
+
+// What somebody changes between turns becomes a moment when it comes to rest, also what he
+// changed while nobody watched. What programs write all day does not.
+func TestQuietMoments(t *testing.T) {
+	t.Parallel()
+	k := newStill(t)
+	k.write("a.go", "while nobody watched\n")
+	k.s = k.open(true)
+	k.rested(k.ws, 2)
+	k.write("a.go", "two\n")
+	if cp := k.rested(k.ws, 3); cp.Changed.Edited != 1 || cp.Intent != "" {
+		t.Errorf("%d edited, intent %q", cp.Changed.Edited, cp.Intent)
+	}
+	k.write("server.log", "a line\n")
+	k.write("dist/app.js", "built\n")
+	k.passes()
+	if cp := k.newest(k.ws); cp.Number != 3 {
+		t.Errorf("a log and build output made moment %d", cp.Number)
+	}
+	k.write("a.go", "three\n")
+	if cp := k.rested(k.ws, 4); cp.Changed.Added != 2 || cp.Changed.Edited != 1 {
+		t.Errorf("%+v changed, want the log and the output beside the file", cp.Changed)
+	}
+}
+
+// A turn is one piece of work: what changes in it is in the moment at its end.
+func TestNoQuietMomentInATurn(t *testing.T) {
+	t.Parallel()
+	k := newStill(t)
+	k.s = k.open(true)
+	say := func(kind retake.SignalKind) {
+		t.Helper()
+		_, err := k.s.Observe(t.Context(), retake.Signal{ID: spool.NewID(), Kind: kind, Agent: "codex", Session: "s1", Turn: "t1", Dir: k.root, Prompt: "go on", Time: clock.Wall.Now()})
+		k.must(err)
+	}
+	say(retake.SignalPrompt)
+	k.write("a.go", "in the turn\n")
+	k.passes()
+	if cp := k.newest(k.ws); cp.Number != 1 {
+		t.Errorf("there is moment %d, %q, in the turn", cp.Number, cp.Trigger)
+	}
+	say(retake.SignalTurnEnd)
+	k.passes()
+	if cp := k.newest(k.ws); cp.Number != 2 || cp.Trigger != retake.TriggerTurn {
+		t.Errorf("after the turn there is moment %d, %q", cp.Number, cp.Trigger)
+	}
+	k.write("a.go", "by hand\n")
+	k.rested(k.ws, 3)
+}
