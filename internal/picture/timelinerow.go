@@ -103,6 +103,9 @@ func (r *row) tell(l Look, c retake.Checkpoint, g *retake.Gist) {
 	}
 }
 
+// becomes stands in points between what was and what is: names, permissions, values.
+const becomes = " → "
+
 // weighty reports whether points say more than a lead can: something went, or what is
 // around the source changed.
 func weighty(points []retake.Point, lead string) bool {
@@ -115,6 +118,9 @@ func weighty(points []retake.Point, lead string) bool {
 				return true
 			}
 		default:
+			if (len(points) > 1 || lead == "") && strings.Contains(p.Text, becomes) {
+				return true
+			}
 		}
 	}
 	return false

@@ -2,6 +2,7 @@ package story
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,6 +52,8 @@ func (d *digester) settings() {
 	}
 	for _, list := range cluster(d.living(of(d.facts, retake.FactSetting)), byPath) {
 		if t := d.ofTheme(list[0].Path, retake.ThemeSettings); t != nil {
+			d.plain(settingText(list), t)
+		} else if t := d.ofTheme(list[0].Path, retake.ThemeSource); t != nil && anyGone(list) { // texts of a translation
 			d.plain(settingText(list), t)
 		}
 	}
@@ -142,12 +145,15 @@ func wonRows(rows []retake.Fact) string {
 	return "rows of " + screen.Count(int64(len(rows))) + " tables"
 }
 
+func gone(f retake.Fact) bool { return f.What == retake.Deleted }
+
+func anyGone(list []retake.Fact) bool { return slices.ContainsFunc(list, gone) }
+
 // lostIndexes are those that went without a table: a table that is made anew to change it
 // loses them, and nobody means that.
 func lostIndexes(indexes, tables []retake.Fact) string {
-	gone := func(f retake.Fact) bool { return f.What == retake.Deleted }
 	lost := slices.DeleteFunc(slices.Clone(indexes), func(f retake.Fact) bool { return !gone(f) })
-	if len(lost) == 0 || slices.ContainsFunc(tables, gone) {
+	if len(lost) == 0 || anyGone(tables) {
 		return ""
 	}
 	return ", " + shapes(lost, "index")
@@ -204,27 +210,69 @@ func shapes(list []retake.Fact, noun string) string {
 		what retake.Difference
 		sign string
 	}{{retake.Deleted, minus}, {retake.Added, "+"}, {retake.Edited, ""}} {
-		var names []string
+		var these []retake.Fact
 		for _, f := range list {
 			if f.What == w.what {
-				names = append(names, f.Name)
+				these = append(these, f)
 			}
 		}
 		text := w.sign + noun + " "
 		switch {
-		case len(names) == 0:
+		case len(these) == 0:
 			continue
-		case len(names) == 1:
-			text += names[0]
+		case len(these) == 1:
+			text += these[0].Name
 		default:
-			text = w.sign + screen.Count(int64(len(names))) + " " + nouns
+			text = w.sign + screen.Count(int64(len(these))) + " " + nouns
 		}
 		if w.what == retake.Edited {
-			text += " changed"
+			text += changedHow(these)
 		}
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, " ")
+}
+
+// changedHow says of one table which columns it lost, and else that it changed.
+func changedHow(list []retake.Fact) string {
+	var lost []string
+	if len(list) == 1 {
+		lost = lostColumns(list[0].Before, list[0].After)
+	}
+	switch len(lost) {
+	case 0:
+		return " changed"
+	case 1, 2:
+		return " " + minus + strings.Join(lost, " "+minus)
+	}
+	return " " + minus + screen.Count(int64(len(lost))) + " columns"
+}
+
+var (
+	columnSizes = regexp.MustCompile(`\([^()]*\)`)                  // DECIMAL(10,2)
+	columnShape = regexp.MustCompile(`^[\pL_][\pL\d_]*( [\w ]*)?$`) // note TEXT
+)
+
+// lostColumns compares two lists of columns by their names. Of a list that is cut, or has a
+// column that cannot be told from its type, nothing is said.
+func lostColumns(before, after string) []string {
+	was, ok := columnNames(before)
+	is, sure := columnNames(after)
+	if !ok || !sure {
+		return nil
+	}
+	return slices.DeleteFunc(was, func(c string) bool { return slices.Contains(is, c) })
+}
+
+func columnNames(list string) (names []string, ok bool) {
+	for _, c := range strings.Split(columnSizes.ReplaceAllString(list, ""), ", ") {
+		if !columnShape.MatchString(c) {
+			return nil, false
+		}
+		name, _, _ := strings.Cut(c, " ")
+		names = append(names, name)
+	}
+	return names, true
 }
 
 // machine tells what was seen outside the root.
