@@ -2,12 +2,12 @@ package story
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pattern"
 	"github.com/retake-dev/retake/internal/screen"
 	"github.com/retake-dev/retake/internal/theme"
 )
@@ -249,8 +249,8 @@ func changedHow(list []retake.Fact) string {
 }
 
 var (
-	columnSizes = regexp.MustCompile(`\([^()]*\)`)                  // DECIMAL(10,2)
-	columnShape = regexp.MustCompile(`^[\pL_][\pL\d_]*( [\w ]*)?$`) // note TEXT
+	columnSizes = pattern.Late(`\([^()]*\)`)                  // DECIMAL(10,2)
+	columnShape = pattern.Late(`^[\pL_][\pL\d_]*( [\w ]*)?$`) // note TEXT
 )
 
 // lostColumns compares two lists of columns by their names. Of a list that is cut, or has a
@@ -265,8 +265,8 @@ func lostColumns(before, after string) []string {
 }
 
 func columnNames(list string) (names []string, ok bool) {
-	for _, c := range strings.Split(columnSizes.ReplaceAllString(list, ""), ", ") {
-		if !columnShape.MatchString(c) {
+	for _, c := range strings.Split(columnSizes().ReplaceAllString(list, ""), ", ") {
+		if !columnShape().MatchString(c) {
 			return nil, false
 		}
 		name, _, _ := strings.Cut(c, " ")
