@@ -82,8 +82,18 @@ func quiet(cs []retake.Checkpoint, i int, found map[retake.CheckpointID]retake.F
 	if c.Intent != "" && c.Intent != retake.StillMoving && !leadsOn(cs, i) || news(f) {
 		return false
 	}
-	return c.Changed.Total() == 0 || c.Trigger == retake.TriggerQuiet && c.Changed.Deleted == 0 || f.Gist != nil && f.Gist.Moving
+	return c.Changed.Total() == 0 || c.Trigger == retake.TriggerQuiet && plainEdits(c, f.Gist) || f.Gist != nil && f.Gist.Moving
 }
+
+// plainEdits reports whether files were only written: nothing went, and nothing around the
+// source changed.
+func plainEdits(c retake.Checkpoint, g *retake.Gist) bool {
+	return c.Changed.Deleted == 0 && (g == nil || !slices.ContainsFunc(g.Points, func(p retake.Point) bool {
+		return slices.Contains(besideSource, p.Theme)
+	}))
+}
+
+var besideSource = []retake.Theme{retake.ThemePackages, retake.ThemeSettings, retake.ThemeDatabase, retake.ThemeMachine}
 
 // news reports whether something was found out that was not so at the moment before.
 func news(f retake.Finding) bool {

@@ -8,8 +8,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Own edits between turns are folded, and told as what they are; a deletion or a word of
-// somebody has a row of its own.
+// Own edits between turns are folded, and told as what they are; a deletion, a setting or a
+// word of somebody has a row of its own.
 func TestQuietMomentsAreFolded(t *testing.T) {
 	day := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	moment := func(n int, edit func(*retake.Checkpoint)) retake.Checkpoint {
@@ -30,16 +30,24 @@ func TestQuietMomentsAreFolded(t *testing.T) {
 		moment(1, func(c *retake.Checkpoint) { c.Trigger = retake.TriggerInit }),
 	}
 	found := map[retake.CheckpointID]retake.Finding{"e": {Gist: &retake.Gist{Lead: "a.go", Points: []retake.Point{{Theme: retake.ThemeSource, Text: "a.go"}}, Counts: retake.StoryCounts{Edited: 2}}}}
-	var rows []string
-	us := foldQuiet(retake.Timeline{Checkpoints: newest, Findings: found}, nil)
-	for _, u := range us {
-		rows = append(rows, Numeral(u.moments[0].Number)+"+"+Numeral(u.moments[len(u.moments)-1].Number))
+	rows := func() ([]rung, string) {
+		us := foldQuiet(retake.Timeline{Checkpoints: newest, Findings: found}, nil)
+		var out []string
+		for _, u := range us {
+			out = append(out, Numeral(u.moments[0].Number)+"+"+Numeral(u.moments[len(u.moments)-1].Number))
+		}
+		return us, strings.Join(out, " ")
 	}
-	if got, want := strings.Join(rows, " "), "9+9 8+8 7+7 6+3 2+2 1+1"; got != want {
+	us, got := rows()
+	if want := "9+9 8+8 7+7 6+3 2+2 1+1"; got != want {
 		t.Fatalf("rows %s, want %s", got, want)
 	}
 	r := Look{}.quietRow(us[3].moments, View{Timeline: retake.Timeline{Findings: found}})
 	if r.files != "2" || len(r.points) != 1 || r.points[0].Text != "a.go" {
 		t.Errorf("%s files, %+v: a file that somebody edited is not one that always moves", r.files, r.points)
+	}
+	found["f"] = retake.Finding{Gist: &retake.Gist{Points: []retake.Point{{Theme: retake.ThemeSettings, Text: "a.json port 80 → 81"}}}}
+	if _, got := rows(); got != "9+9 8+8 7+7 6+6 5+5 4+4 3+3 2+2 1+1" {
+		t.Errorf("with a setting in 5: %s", got)
 	}
 }

@@ -114,8 +114,13 @@ function quiet(cs: readonly Checkpoint[], i: number, found: ReadonlyMap<string, 
   if (c.effects?.length || c.return || c.coverage.grade === "partial" || (c.turn && heavyTurn(c.turn)) || loud.has(c.trigger)) return false;
   const f = found.get(c.id);
   if ((c.intent && c.intent !== stillMoving && !leadsOn(cs, i)) || news(f)) return false;
-  return changedFiles(c) === 0 || (c.trigger === "quiet" && c.changed.deleted === 0) || !!f?.gist?.moving;
+  return changedFiles(c) === 0 || (c.trigger === "quiet" && plainEdits(c, f)) || !!f?.gist?.moving;
 }
+
+const around = new Set(["packages", "settings", "database", "machine"]);
+
+/** Whether files were only written: nothing went, and nothing around the source changed. */
+const plainEdits = (c: Checkpoint, f?: Finding): boolean => c.changed.deleted === 0 && (f?.gist?.points ?? []).every((p) => !around.has(p.theme));
 
 /** Whether something was found out that was not so at the moment before. */
 function news(f?: Finding): boolean {

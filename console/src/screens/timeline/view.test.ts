@@ -76,6 +76,19 @@ test("files that always move are quiet, and a moment before a turn beside that o
   assert.deepEqual(rows(before), ["5", "2–4 quiet", "1"]);
 });
 
+test("own edits between turns are quiet, unless something went or a setting changed", () => {
+  const counts = { added: 0, deleted: 0, edited: 1, renamed: 0, moded: 0, retyped: 0, timed: 0, plus: 0, minus: 0 };
+  const own = (edit: Partial<Checkpoint> = {}) => line(7, (n) => (n > 1 && n < 7 ? { trigger: "quiet", changed: { added: 0, deleted: 0, edited: 1 }, ...(n === 3 ? edit : {}) } : {}));
+  const point = (theme: string): [string, Finding] => [idOf(3), { gist: { v: 1, lead: "x", points: [{ theme, text: "x" }], counts } } as Finding];
+  assert.deepEqual(rows(own()), ["7", "2–6 quiet", "1"]);
+  assert.deepEqual(rows(own({ intent: "while files went on changing" })), ["7", "2–6 quiet", "1"]);
+  assert.deepEqual(rows(own(), { findings: new Map([point("source")]) }), ["7", "2–6 quiet", "1"]);
+  const apart = ["7", "4–6 quiet", "3", "2", "1"];
+  assert.deepEqual(rows(own(), { findings: new Map([point("settings")]) }), apart);
+  assert.deepEqual(rows(own({ changed: { added: 0, deleted: 1, edited: 1 } })), apart);
+  assert.deepEqual(rows(own({ intent: "fix the header" })), apart);
+});
+
 const said = (n: number): Partial<Checkpoint> => (n > 1 ? { intent: `step ${n}` } : {});
 const restored = (n: number, to: number): Partial<Checkpoint> => ({ trigger: "return", parent: idOf(to), return: { course: "restore", target: idOf(to), before: idOf(n - 1), written: 1, deleted: 0 } });
 
