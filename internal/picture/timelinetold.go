@@ -193,7 +193,8 @@ func (l Look) points(ps []retake.Point, width int, shade bool) string {
 	text := l.joined(ps, shown)
 	if over := screen.Width(text) - width; over > 0 {
 		first := l.pointText(ps[0]) // the count behind it stays
-		text = l.Glyphs.Cut(l.Glyphs.Cut(first, max(screen.Width(first)-over, 1))+strings.TrimPrefix(text, first), width)
+		room := max(screen.Width(first)-over, 1)
+		text = l.Glyphs.Cut(l.Glyphs.Cut(l.squeezed(first, room), room)+strings.TrimPrefix(text, first), width)
 	}
 	paint := PlainText
 	if shade {
@@ -203,6 +204,23 @@ func (l Look) points(ps []retake.Point, width int, shade bool) string {
 		return l.Red(deletedWord) + paint(" "+rest)
 	}
 	return paint(text)
+}
+
+// squeezed makes a point shorter that has a value before and after, and keeps the values:
+// first the directory of the file goes, then the keys above the one that changed.
+func (l Look) squeezed(text string, room int) string {
+	words := strings.Fields(text)
+	if screen.Width(text) <= room || len(words) < 5 || words[3] != l.Glyphs.Arrow {
+		return text
+	}
+	words[0] = words[0][strings.LastIndex(words[0], "/")+1:]
+	if short := strings.Join(words, " "); screen.Width(short) <= room {
+		return short
+	}
+	if i := strings.LastIndex(words[1], "."); i > 0 {
+		words[1] = l.Glyphs.More + words[1][i+1:]
+	}
+	return strings.Join(words, " ")
 }
 
 func (l Look) pointText(p retake.Point) string {
