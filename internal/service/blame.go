@@ -122,6 +122,7 @@ func (s *Service) entryAt(ctx context.Context, cp retake.Checkpoint, name string
 func (s *Service) assign(ctx context.Context, versions []version, out *retake.Blame) error {
 	var text []byte
 	var owners []int // index of a version, for each line
+	from, kept := s.broughtBack(ctx, versions)
 	for i, v := range versions {
 		next, err := s.whole(ctx, v.object)
 		if err != nil {
@@ -136,7 +137,20 @@ func (s *Service) assign(ctx context.Context, versions []version, out *retake.Bl
 		}
 		owners = carry(owners, merge.Spans(text, next), i)
 		text = next
+		if old, ok := from[i]; ok {
+			if err := s.reclaim(ctx, versions[old], kept[old], next, owners, i); err != nil {
+				return err
+			}
+		}
+		if _, wanted := kept[i]; wanted {
+			kept[i] = owners
+		}
 	}
+	assigned(versions, owners, text, out)
+	return nil
+}
+
+func assigned(versions []version, owners []int, text []byte, out *retake.Blame) {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	seen := map[int]bool{}
 	for i, owner := range owners {
@@ -148,6 +162,45 @@ func (s *Service) assign(ctx context.Context, versions []version, out *retake.Bl
 		}
 	}
 	slices.SortFunc(out.Moments, func(a, b retake.Checkpoint) int { return int(b.Number - a.Number) })
+}
+
+// broughtBack finds for each version that an undo, a redo or a restore of paths made the
+// older one that it took lines from, and lists those whose owners are needed again.
+func (s *Service) broughtBack(ctx context.Context, versions []version) (from map[int]int, kept map[int][]int) {
+	from, kept = map[int]int{}, map[int][]int{}
+	for i, v := range versions {
+		if v.cp.Return == nil || i == 0 {
+			continue
+		}
+		target, err := s.p.Catalog.Checkpoint(ctx, v.cp.Return.Target)
+		if err != nil || target.Workspace != v.cp.Workspace {
+			continue // forgotten, or of a fork: what came is its own
+		}
+		last := target.Number
+		if v.cp.Return.Course == retake.CourseUndo {
+			last-- // what was there before it
+		}
+		for old := range slices.Backward(versions[:i]) {
+			if versions[old].cp.Number <= last {
+				from[i], kept[old] = old, nil
+				break
+			}
+		}
+	}
+	return from, kept
+}
+
+// reclaim gives lines that came with version i back to who wrote them in an older one.
+func (s *Service) reclaim(ctx context.Context, old version, theirs []int, text []byte, owners []int, i int) error {
+	was, err := s.whole(ctx, old.object)
+	if err != nil || screen.Binary(string(was)) {
+		return err
+	}
+	for k, owner := range carry(theirs, merge.Spans(was, text), i) {
+		if owners[k] == i {
+			owners[k] = owner
+		}
+	}
 	return nil
 }
 

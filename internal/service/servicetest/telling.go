@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ var tellings = map[string]func(*testing.T, *bench){
 	"SearchFinds":       searchFinds,
 	"BlameTells":        blameTells,
 	"BlameAfterGoBack":  blameAfterGoingBack,
+	"BlameAfterUndo":    blameAfterUndo,
 	"LogOfAPath":        logOfAPath,
 	"RefOfACommit":      refOfACommit,
 	"StoryHostileNames": storyOfHostileNames,
@@ -234,6 +236,34 @@ func blameAfterGoingBack(t *testing.T, b *bench) {
 	if got := b.blame("", "f"); !slices.Equal(got, []int64{1, last}) {
 		t.Errorf("blame %v, the last is %d", got, last)
 	}
+}
+
+// Who brings lines back did not write them: an undo, a redo, a restore of one path.
+func blameAfterUndo(t *testing.T, b *bench) {
+	b.write("f", "a\nb\nc\n")
+	b.init()
+	b.write("f", "a\nb\nc\nd\n")
+	b.save("")
+	b.remove("f")
+	b.save("an accident")
+	want := func(how string, owners ...int64) {
+		t.Helper()
+		if got := b.blame("", "f"); !slices.Equal(got, owners) {
+			t.Errorf("%s: blame %v, want %v", how, got, owners)
+		}
+	}
+	b.undo()
+	want("undone", 1, 1, 1, 2)
+	b.write("f", "first\na\nc\nd\n")
+	own := b.save("").Checkpoint.Number
+	b.restore("1", "f")
+	want("one path", 1, 1, 1)
+	b.undo()
+	want("that undone", own, 1, 1, 2)
+	b.write("f", "first\na\nc\nd\nlast\n")
+	last := b.save("").Checkpoint.Number
+	b.apply(retake.PlanRequest{Course: retake.CourseUndo, Ref: strconv.FormatInt(own, 10)})
+	want("one in the middle undone", 1, 1, 1, 2, last)
 }
 
 func logOfAPath(t *testing.T, b *bench) {
