@@ -31,9 +31,7 @@ func (c *care) silences(ctx context.Context) {
 	case <-c.s.caughtUp: // what agents told before comes first
 	}
 	rests := map[retake.WorkspaceID]*resting{}
-	t := time.NewTicker(quietStep)
-	defer t.Stop()
-	for n := 0; ; n++ {
+	for n := 0; ; {
 		switch {
 		case n%quietBegin == 0:
 			c.s.beginQuiet(ctx, rests, c.s.protected(ctx))
@@ -45,11 +43,16 @@ func (c *care) silences(ctx context.Context) {
 				delete(rests, id)
 			}
 		}
+		then := n + 1
+		if len(rests) == 0 {
+			then = (n/quietSoon + 1) * quietSoon // nobody wants it: sleep on
+		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-t.C:
+		case <-time.After(time.Duration(then-n) * quietStep):
 		}
+		n = then
 	}
 }
 
