@@ -170,10 +170,12 @@ func restOf(ps []retake.Point) int64 {
 }
 
 // joined are the first points in one line, with a count when there are more.
-func (l Look) joined(ps []retake.Point, n int) string {
+func (l Look) joined(ps []retake.Point, n int) string { return l.joinedAs(ps, n, l.pointText) }
+
+func (l Look) joinedAs(ps []retake.Point, n int, as func(retake.Point) string) string {
 	var texts []string
 	for _, p := range ps[:min(n, len(ps))] {
-		texts = append(texts, l.pointText(p))
+		texts = append(texts, as(p))
 	}
 	if more := restOf(ps[min(n, len(ps)):]); more > 0 {
 		texts = append(texts, screen.Count(more)+" more")
@@ -186,11 +188,7 @@ func (l Look) points(ps []retake.Point, width int, shade bool) string {
 	if len(ps) == 0 || width <= 0 {
 		return ""
 	}
-	shown := len(ps)
-	for shown > 1 && screen.Width(l.joined(ps, shown)) > width {
-		shown--
-	}
-	text := l.joined(ps, shown)
+	text := l.fitted(ps, width)
 	if over := screen.Width(text) - width; over > 0 {
 		first := l.pointText(ps[0]) // the count behind it stays
 		room := max(screen.Width(first)-over, 1)
@@ -204,6 +202,20 @@ func (l Look) points(ps []retake.Point, width int, shade bool) string {
 		return l.Red(deletedWord) + paint(" "+rest)
 	}
 	return paint(text)
+}
+
+// fitted are as many points as have room, the first at least; those with values are made
+// shorter before one is left out.
+func (l Look) fitted(ps []retake.Point, width int) string {
+	short := func(p retake.Point) string { return l.squeezed(l.pointText(p), 0) }
+	for n := len(ps); n > 1; n-- {
+		for _, as := range []func(retake.Point) string{l.pointText, short} {
+			if text := l.joinedAs(ps, n, as); screen.Width(text) <= width {
+				return text
+			}
+		}
+	}
+	return l.joined(ps, 1)
 }
 
 // squeezed makes a point shorter that has a value before and after, and keeps the values:

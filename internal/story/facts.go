@@ -65,7 +65,38 @@ func packageText(list []retake.Fact) string {
 	if len(came)+len(went)+len(changed) == 1 {
 		return group + " " + single(slices.Concat(came, went, changed)[0])
 	}
-	return group + packageCounts(len(came), len(went), len(changed))
+	return group + packageCounts(len(came), len(went), len(changed)) + wanted(went, changed, came)
+}
+
+// maxWanted is how many packages a count names.
+const maxWanted = 2
+
+// wanted names packages that somebody asked for by name, of the gravest kind that has any: the
+// rest came or went with them.
+func wanted(kinds ...[]retake.Fact) string {
+	for _, list := range kinds {
+		var names []string
+		for _, f := range list {
+			if f.Direct {
+				names = append(names, packageName(f))
+			}
+		}
+		if n := len(names); n > maxWanted {
+			names = append(names[:maxWanted:maxWanted], screen.Count(int64(n-maxWanted))+" more")
+		}
+		if len(names) > 0 {
+			return " (" + strings.Join(names, ", ") + ")"
+		}
+	}
+	return ""
+}
+
+// packageName has no version of what came: the count says that it is new.
+func packageName(f retake.Fact) string {
+	if f.What == retake.Added {
+		return "+" + short(f.Name)
+	}
+	return single(f)
 }
 
 // exact versions begin with a digit; ranges do not.
@@ -91,13 +122,17 @@ func packageCounts(came, went, changed int) string {
 	if came > 0 {
 		s += " +" + screen.Count(int64(came))
 	}
+	noun := " packages"
+	if came+went == 1 {
+		noun = " package"
+	}
 	switch {
 	case s == "":
 		return " " + screen.Count(int64(changed)) + " packages changed"
 	case changed == 0:
-		return s + " packages"
+		return s + noun
 	}
-	return s + " packages, " + screen.Count(int64(changed)) + " changed"
+	return s + noun + ", " + screen.Count(int64(changed)) + " changed"
 }
 
 // change is a value before and after.

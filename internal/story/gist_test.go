@@ -46,6 +46,8 @@ func TestPoints(t *testing.T) {
 		{newStage().swap("yarn.lock", 1, 1).fact(fact(retake.FactPackage, deleted, "yarn.lock", "npm", "a", "1", "")).fact(fact(retake.FactPackage, deleted, "yarn.lock", "npm", "b", "1", "")), "npm −2", []string{"npm −2 packages"}},
 		{newStage().swap("yarn.lock", 1, 1).fact(fact(retake.FactPackage, deleted, "yarn.lock", "npm", "a", "1", "")).fact(fact(retake.FactPackage, added, "yarn.lock", "npm", "b", "", "1")).
 			fact(fact(retake.FactPackage, edited, "yarn.lock", "npm", "c", "1", "2")), "npm −1", []string{"npm −1 +1 packages, 1 changed"}},
+		{newStage().swap("yarn.lock", 1, 1).fact(ours(fact(retake.FactPackage, edited, "yarn.lock", "npm", "vite", "4.1.0", "5.0.0"))).fact(fact(retake.FactPackage, edited, "yarn.lock", "npm", "esbuild", "1", "2")).
+			fact(fact(retake.FactPackage, added, "yarn.lock", "npm", "b", "", "1")), "npm +1", []string{"npm +1 package, 2 changed (vite 4.1.0 → 5.0.0)"}},
 		{newStage().swap(".env", 1, 0).fact(fact(retake.FactEnv, added, ".env", "", "SESSION_KEY", "", "")), ".env", []string{".env +SESSION_KEY"}},
 		{newStage().swap(".env", 1, 1).fact(fact(retake.FactEnv, added, ".env", "", "B", "", "")).fact(fact(retake.FactEnv, deleted, ".env", "", "A", "", "")), ".env", []string{".env −A +B"}},
 		{newStage().swap(".env", 1, 1).fact(fact(retake.FactEnv, added, ".env", "", "B", "", "")).fact(fact(retake.FactEnv, added, ".env", "", "C", "", "")).fact(fact(retake.FactEnv, added, ".env", "", "D", "", "")).

@@ -62,7 +62,7 @@ machine 0
  /proc/net/tcp deleted 0 port 3000 stopped
 lead: npm +12
  deleted: deleted 412 in dist/
- packages: npm +12 packages
+ packages: npm +12 packages (+p0, +p1, 1 more)
  settings: .env +SESSION_KEY
  database: dev.db +table sessions
  source: src/session.ts +64 -0
