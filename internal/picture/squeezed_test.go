@@ -3,6 +3,7 @@ package picture
 import (
 	"testing"
 
+	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
@@ -17,6 +18,23 @@ func TestAPointKeepsItsValues(t *testing.T) {
 	} {
 		if got := (Look{Glyphs: screen.Unicode}).squeezed(text, room); got != want {
 			t.Errorf("in %d columns: %q", room, got)
+		}
+	}
+	l := Look{Glyphs: screen.Unicode}
+	points := []retake.Point{
+		{Theme: retake.ThemePackages, Text: "npm +12 packages (+connect-sqlite3, +express-session)"},
+		{Theme: retake.ThemeSettings, Text: "config/app.json login.store none → sqlite3"},
+		{Theme: retake.ThemeSource, Text: "src/auth.ts", Plus: 7},
+	}
+	for width, want := range map[int]string{
+		120: "npm +12 packages (+connect-sqlite3, +express-session) · config/app.json login.store none → sqlite3 · src/auth.ts +7",
+		70:  "npm +12 packages · app.json …store none → sqlite3 · src/auth.ts +7",
+		60:  "npm +12 packages · app.json …store none → sqlite3 · 1 more",
+		30:  "npm +12 packages · 2 more",
+		16:  "npm +1… · 2 more",
+	} {
+		if got := l.points(points, width, false); got != want {
+			t.Errorf("in %d columns: %q", width, got)
 		}
 	}
 	for _, other := range []string{

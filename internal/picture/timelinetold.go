@@ -27,7 +27,7 @@ func (l Look) told(c columns, r row) (story string, second []string) {
 	if story, ok := l.oneLine(r, full); ok {
 		return l.Facts(l.Dim(own), story), nil
 	}
-	all := screen.Width(l.joined(r.points, len(r.points)))
+	all := screen.Width(l.joinedAs(r.points, len(r.points), l.brief))
 	shown, rest := r.points, []retake.Point(nil)
 	if r.heavy && full < all {
 		n := l.fitting(r.points, full)
@@ -52,8 +52,8 @@ func (l Look) oneLine(r row, room int) (string, bool) {
 		room -= screen.Width(l.Sep())
 	}
 	room -= screen.Width(reason)
-	all := screen.Width(l.joined(points, len(points)))
-	least := min(all, screen.Width(l.joined(points, 1)))
+	all := screen.Width(l.joinedAs(points, len(points), l.brief))
+	least := min(all, screen.Width(l.joinedAs(points, 1, l.brief)))
 	if len(r.flags) > 1 || room < least || r.heavy && room < all {
 		return "", false
 	}
@@ -63,7 +63,7 @@ func (l Look) oneLine(r row, room int) (string, bool) {
 // fitting is how many points fit in whole, and one at least.
 func (l Look) fitting(ps []retake.Point, width int) int {
 	n := len(ps)
-	for n > 1 && screen.Width(l.joined(ps[:n], n)) > width {
+	for n > 1 && screen.Width(l.joinedAs(ps[:n], n, l.brief)) > width {
 		n--
 	}
 	return n
@@ -83,8 +83,8 @@ func (l Look) secondLines(width int, flags []flag, points []retake.Point) []stri
 	}
 	if len(out) > 0 {
 		last := &out[len(out)-1]
-		if l.ShownWidth(*last)+screen.Width(l.Sep())+screen.Width(l.joined(points, len(points))) <= width {
-			*last += l.Dim(l.Sep()) + l.points(points, width, true)
+		if room := width - l.ShownWidth(*last) - screen.Width(l.Sep()); screen.Width(l.joinedAs(points, len(points), l.brief)) <= room {
+			*last += l.Dim(l.Sep()) + l.points(points, room, true)
 			return out
 		}
 	}
@@ -191,6 +191,9 @@ func (l Look) points(ps []retake.Point, width int, shade bool) string {
 	text := l.fitted(ps, width)
 	if over := screen.Width(text) - width; over > 0 {
 		first := l.pointText(ps[0]) // the count behind it stays
+		if !strings.HasPrefix(text, first) {
+			first = l.brief(ps[0])
+		}
 		room := max(screen.Width(first)-over, 1)
 		text = l.Glyphs.Cut(l.Glyphs.Cut(l.squeezed(first, room), room)+strings.TrimPrefix(text, first), width)
 	}
@@ -204,18 +207,31 @@ func (l Look) points(ps []retake.Point, width int, shade bool) string {
 	return paint(text)
 }
 
-// fitted are as many points as have room, the first at least; those with values are made
-// shorter before one is left out.
+// fitted are as many points as have room, the first at least; they are made brief before one
+// is left out.
 func (l Look) fitted(ps []retake.Point, width int) string {
-	short := func(p retake.Point) string { return l.squeezed(l.pointText(p), 0) }
 	for n := len(ps); n > 1; n-- {
-		for _, as := range []func(retake.Point) string{l.pointText, short} {
+		for _, as := range []func(retake.Point) string{l.pointText, l.brief} {
 			if text := l.joinedAs(ps, n, as); screen.Width(text) <= width {
 				return text
 			}
 		}
 	}
-	return l.joined(ps, 1)
+	if text := l.joined(ps, 1); screen.Width(text) <= width || ps[0].Theme != retake.ThemePackages {
+		return text
+	}
+	return l.joinedAs(ps, 1, l.brief)
+}
+
+// brief is a point with what matters least left out: names behind a count of packages, and
+// what leads to a value.
+func (l Look) brief(p retake.Point) string {
+	text := l.pointText(p)
+	if p.Theme == retake.ThemePackages {
+		count, _, _ := strings.Cut(text, " (")
+		return count
+	}
+	return l.squeezed(text, 0)
 }
 
 // squeezed makes a point shorter that has a value before and after, and keeps the values:
