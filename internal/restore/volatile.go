@@ -1,9 +1,11 @@
 package restore
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/theme"
 )
 
 // outputs are directories that programs fill and people do not write in.
@@ -35,10 +37,8 @@ func made(path string) bool {
 		}
 	}
 	for part := range strings.SplitSeq(dir, "/") {
-		for _, o := range outputs {
-			if part == o {
-				return true
-			}
+		if slices.Contains(outputs, part) {
+			return theme.Of(path).Theme() != retake.ThemeSource // people name packages "log" and "build" too
 		}
 	}
 	return false
