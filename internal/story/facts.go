@@ -108,7 +108,7 @@ func single(f retake.Fact) string {
 		return strings.TrimRight("+"+f.Name+" "+short(f.After), " ")
 	case f.What == retake.Deleted:
 		return minus + f.Name
-	case f.Before == "" && f.After == "":
+	case f.Before == f.After: // hidden, or not known
 		return f.Name + " changed"
 	}
 	return f.Name + " " + change(f)

@@ -179,10 +179,10 @@ func sides() *rapid.Generator[[]xray.Sided] {
 	return rapid.Custom(func(t *rapid.T) []xray.Sided {
 		type from struct{ path, reader string }
 		pick := rapid.SampledFrom([]from{
-			{"package-lock.json", "npm-lock@1"}, {"node_modules/a/package.json", "npm-installed@1"}, {".env", "env@1"}, {"c.json", "json@1"}, {"a.db", "sqlite@1"}, {"crontab", "crontab@1"},
+			{"package-lock.json", "npm-lock@1"}, {"node_modules/a/package.json", "npm-installed@1"}, {".env", "env@1"}, {"c.json", "json@2"}, {"a.db", "sqlite@1"}, {"crontab", "crontab@1"},
 		})
 		kinds := map[string][]retake.FactKind{
-			"npm-lock@1": {retake.FactPackage, "direct", "maybe"}, "npm-installed@1": {retake.FactPackage}, "env@1": {retake.FactEnv}, "json@1": {retake.FactSetting},
+			"npm-lock@1": {retake.FactPackage, "direct", "maybe"}, "npm-installed@1": {retake.FactPackage}, "env@1": {retake.FactEnv}, "json@2": {retake.FactSetting},
 			"sqlite@1": {retake.FactTable, retake.FactRows, retake.FactIndex}, "crontab@1": {retake.FactCron},
 		}
 		var all []xray.Sided

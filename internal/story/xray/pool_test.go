@@ -209,7 +209,7 @@ func TestAnInnocentFileIsReadAgain(t *testing.T) {
 func TestWhatNeedsNoChildStartsNone(t *testing.T) {
 	t.Parallel()
 	p, started := pool(t, "good")
-	large := ask("json@1", "{}")
+	large := ask("json@2", "{}")
 	large.Entry.Size = 5<<20 + 1
 	readings, err := p.Read(t.Context(), []xray.Ask{{Reader: "mode@1", Path: "a", Entry: file(1)}, large, ask("none@1", "x"), ask("sqlite@1", strings.Repeat("x", 512))})
 	if err != nil {
@@ -234,7 +234,7 @@ func (f *failing) Read(b []byte) (int, error) {
 func TestBytesThatDoNotComeAreSaid(t *testing.T) {
 	t.Parallel()
 	p, started := pool(t, "good")
-	missing, broken, longer := ask("env@1", "A=1"), ask("dpkg@1", "x"), ask("json@1", "{}")
+	missing, broken, longer := ask("env@1", "A=1"), ask("dpkg@1", "x"), ask("json@2", "{}")
 	missing.Open = func(context.Context) (io.ReadCloser, error) { return nil, errors.New("no such object") }
 	broken.Open = func(context.Context) (io.ReadCloser, error) { return io.NopCloser(&failing{600 << 10}), nil }
 	longer.Open = opens(strings.Repeat(" ", 3<<20))

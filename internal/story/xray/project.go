@@ -9,16 +9,16 @@ import (
 // projectReaders read files in which a project says what it asks for. The blocks that do
 // are no settings: what they bring is told by lock files and by what is installed.
 var projectReaders = []reader{
-	{name: "npm-project@1", limit: maxText, wants: project("package.json"), read: func(in input) ([]retake.Trait, error) {
+	{name: "npm-project@2", limit: maxText, wants: project("package.json"), read: func(in input) ([]retake.Trait, error) {
 		return readProject(in, "npm", (*flat).json, nodeBlocks)
 	}},
-	{name: "composer-project@1", limit: maxText, wants: project("composer.json"), read: func(in input) ([]retake.Trait, error) {
+	{name: "composer-project@2", limit: maxText, wants: project("composer.json"), read: func(in input) ([]retake.Trait, error) {
 		return readProject(in, "composer", (*flat).json, composerBlocks)
 	}},
-	{name: "cargo-project@1", limit: maxText, wants: project("Cargo.toml"), read: func(in input) ([]retake.Trait, error) {
+	{name: "cargo-project@2", limit: maxText, wants: project("Cargo.toml"), read: func(in input) ([]retake.Trait, error) {
 		return readProject(in, "cargo", (*flat).toml, cargoBlocks)
 	}},
-	{name: "python-project@1", limit: maxText, wants: project("pyproject.toml"), read: func(in input) ([]retake.Trait, error) {
+	{name: "python-project@2", limit: maxText, wants: project("pyproject.toml"), read: func(in input) ([]retake.Trait, error) {
 		return readProject(in, "pypi", (*flat).toml, pythonBlocks)
 	}},
 }

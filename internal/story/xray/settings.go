@@ -6,19 +6,20 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pattern"
 	"github.com/retake-dev/retake/internal/secret"
 	"github.com/retake-dev/retake/internal/theme"
 )
 
 var settingReaders = []reader{
 	{name: "env@1", limit: maxText, read: readEnv, wants: isEnv},
-	{name: "json@1", limit: maxText, read: readJSON, wants: func(p place) bool {
+	{name: "json@2", limit: maxText, read: readJSON, wants: func(p place) bool {
 		return (p.ext == ".json" || p.ext == ".jsonc") && configures(p)
 	}},
-	{name: "yaml@1", limit: maxText, read: readYAML, wants: func(p place) bool {
+	{name: "yaml@2", limit: maxText, read: readYAML, wants: func(p place) bool {
 		return (p.ext == ".yaml" || p.ext == ".yml") && configures(p)
 	}},
-	{name: "toml@1", limit: maxText, read: readTOML, wants: func(p place) bool { return p.ext == ".toml" && configures(p) }},
+	{name: "toml@2", limit: maxText, read: readTOML, wants: func(p place) bool { return p.ext == ".toml" && configures(p) }},
 }
 
 // configures leaves out the files of projects, which have readers of their own.
@@ -71,10 +72,9 @@ func (f *flat) leaf(text string, isText bool) error {
 	if f.seen++; f.seen > maxLeaves {
 		return tooMany
 	}
-	key := f.path[len(f.path)-1]
 	t := retake.Trait{Kind: retake.FactSetting, Name: f.l.in.name(strings.Join(f.path, "."))}
 	switch {
-	case isText && (speaks(key) && !refers(text) || len(secret.Find([]byte(`"`+key+`": "`+text+`"`))) > 0):
+	case f.hides(text, isText):
 		t.Value = hidden + apart + f.l.in.digest(text)
 	case isText:
 		t.Value = f.l.in.value(quote(text), maxShown)
@@ -85,22 +85,50 @@ func (f *flat) leaf(text string, isText bool) error {
 	return nil
 }
 
+// hides reports whether the value at the path is likely a secret: by its keys or its looks.
+func (f *flat) hides(text string, isText bool) bool {
+	key, above := f.path[len(f.path)-1], ""
+	for _, p := range f.path[:len(f.path)-1] {
+		if strings.Trim(p, "0123456789") != "" { // the place in a list is no word
+			above = p
+		}
+	}
+	if strings.Trim(key, "0123456789") == "" {
+		key, above = above, ""
+	}
+	if !isText { // a PIN, but not how many tokens there may be
+		return speaks(key) && strings.Trim(text, "0123456789.-+eE_") == ""
+	}
+	numeric := strings.Trim(text, "0123456789") == ""
+	if !refers(text) && (speaks(key) || speaks(above+key) || !numeric && (speaksOfMany(key) || speaksOfMany(above))) {
+		return true
+	}
+	return len(secret.Find([]byte(`"`+key+`": "`+text+`"`))) > 0
+}
+
 // secretKeys are how the last key of a path ends when its value is a secret, however
 // short it is.
 var secretKeys = []string{
-	"password", "passwd", "pwd", "passphrase", "secret", "token", "apikey", "secretkey", "privatekey", "accesskey", "signingkey", "encryptionkey", "credential", "credentials",
+	"password", "passwd", "pwd", "passphrase", "secret", "token", "apikey", "secretkey", "secretkeybase", "privatekey", "accesskey", "signingkey", "encryptionkey", "masterkey",
+	"credential", "credentials", "dbpass", "userpass",
 }
 
 // speaks reports that a key itself says that its value is a secret.
 func speaks(key string) bool {
 	key = strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(key))
-	return slices.ContainsFunc(secretKeys, func(end string) bool { return strings.HasSuffix(key, end) })
+	return key == "pass" || slices.ContainsFunc(secretKeys, func(end string) bool { return strings.HasSuffix(key, end) })
 }
 
-// refers reports that a value is looked up elsewhere, or is none.
-func refers(v string) bool {
-	return v == "" || v[0] == '$' || strings.HasPrefix(v, "{{") || strings.HasPrefix(v, "<")
+// speaksOfMany is speaks for the key of a list or a table of secrets.
+func speaksOfMany(key string) bool {
+	one, many := strings.CutSuffix(key, "s")
+	return many && speaks(one)
 }
+
+var reference = pattern.Late(`^(\$[A-Z_][A-Z0-9_]*|\$\{[^:]*\}|\{\{.*\}\}|<[^<>]*>|\$\(.*\))$`)
+
+// refers reports that a value is looked up elsewhere, or is none.
+func refers(v string) bool { return v == "" || reference().MatchString(v) }
 
 // walk gathers what a decoder made of a document.
 func (f *flat) walk(v any) error {

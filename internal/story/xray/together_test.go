@@ -69,7 +69,7 @@ func TestSmallFilesGoTogether(t *testing.T) {
 	p.SetTimes(10*time.Second, time.Minute, time.Minute)
 	t.Cleanup(func() { p.Close() })
 	asks, want := envs(150)
-	asks = append(asks, xray.Ask{Reader: "mode@1", Path: "a", Entry: file(1)}, ask("none@1", "x"), ask("json@1", "{"), ask("env@1", "A=1\n"))
+	asks = append(asks, xray.Ask{Reader: "mode@1", Path: "a", Entry: file(1)}, ask("none@1", "x"), ask("json@2", "{"), ask("env@1", "A=1\n"))
 	want = append(want, "1 ", "0 there is no such reader", "0 is not JSON", "1 ")
 	readings, err := p.Read(t.Context(), asks)
 	if err != nil {

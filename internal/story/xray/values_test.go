@@ -83,7 +83,7 @@ func TestSecretsInSettingsAreHidden(t *testing.T) {
 	config := func(password, key string) string {
 		return `{"db":{"password":"` + password + `"},"pay":"` + key + `","api":{"token":"${TOKEN}"},"max_tokens":"100"}`
 	}
-	before, after := side("c.json", "json@1", config("app", stripe)), side("c.json", "json@1", config("other", stripe+"x"))
+	before, after := side("c.json", "json@2", config("app", stripe)), side("c.json", "json@2", config("other", stripe+"x"))
 	b, err := json.Marshal([]any{before, after})
 	if err != nil {
 		t.Fatal(err)
@@ -104,15 +104,34 @@ func TestSecretsInSettingsAreHidden(t *testing.T) {
 	}
 }
 
+// A secret is known by its key, the key above it, or that of the list it is in; what only
+// sounds like one is shown.
+func TestKeysThatSpeakOfSecrets(t *testing.T) {
+	t.Parallel()
+	for text, hides := range map[string]bool{
+		`{"password":12345678}`: true, `{"db":{"pass":"hunter2"}}`: true, `{"DB_PASS":"hunter2"}`: true, `{"secret_key_base":"abcdef"}`: true,
+		`{"api":{"key":"k1"}}`: true, `{"passwords":["alpha"]}`: true, `{"tokens":{"prod":"t1"}}`: true, `{"token":"$ecret1"}`: true,
+		`{"token":"<b>bold"}`: true, `{"password":"${DB:-hunter2}"}`: true, `{"users":[{"password":"x"}]}`: true,
+		`{"max_tokens":4096}`: false, `{"max_tokens":"4096"}`: false, `{"token":null}`: false, `{"secret":false}`: false, `{"token":"${TOKEN}"}`: false,
+		`{"token":"$TOKEN"}`: false, `{"token":"{{ vault }}"}`: false, `{"token":"<your token>"}`: false, `{"keyboard":{"key":"a"}}`: false,
+		`{"compass":"north"}`: false, `{"bypass":"on"}`: false, `{"limits":{"tokens":100}}`: false, `{"name":"demo"}`: false,
+	} {
+		traits := told(side("c.json", "json@2", text)[0].Reading)
+		if got := strings.HasSuffix(traits[0], " hidden"); len(traits) != 1 || got != hides {
+			t.Errorf("%s is told as %q", text, traits)
+		}
+	}
+}
+
 func TestLongValuesAreCutAndCompared(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 100)
-	facts := xray.Facts(side("c.json", "json@1", `{"a":"`+long+`1","b":1}`), side("c.json", "json@1", `{"a":"`+long+`2","b":1}`))
+	facts := xray.Facts(side("c.json", "json@2", `{"a":"`+long+`1","b":1}`), side("c.json", "json@2", `{"a":"`+long+`2","b":1}`))
 	if len(facts) != 1 || facts[0].Before != facts[0].After || len([]rune(facts[0].Before)) != 80 || !strings.HasSuffix(facts[0].After, "…") {
 		t.Errorf("%+v", facts)
 	}
 	name := strings.Repeat("k", 500)
-	facts = xray.Facts(nil, side("c.json", "json@1", `{"`+name+`1":1,"`+name+`2":1}`))
+	facts = xray.Facts(nil, side("c.json", "json@2", `{"`+name+`1":1,"`+name+`2":1}`))
 	if len(facts) != 2 || len(facts[0].Name) > 250 {
 		t.Errorf("long names become one, or stay long: %+v", facts)
 	}
