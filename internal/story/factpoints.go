@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/pattern"
 	"github.com/retake-dev/retake/internal/screen"
 	"github.com/retake-dev/retake/internal/theme"
 )
@@ -184,7 +183,7 @@ func lostRows(rows, tables []retake.Fact) string {
 		text += ", " + screen.Count(int64(more)) + " tables more lost some"
 	}
 	other := slices.DeleteFunc(slices.Clone(tables), func(t retake.Fact) bool {
-		return t.What == retake.Edited && slices.ContainsFunc(lost, func(f retake.Fact) bool { return f.Name == t.Name })
+		return t.What == retake.Edited && len(lostColumns(t.Before, t.After)) == 0 && slices.ContainsFunc(lost, func(f retake.Fact) bool { return f.Name == t.Name })
 	})
 	if len(other) > 0 {
 		text = shapes(other, "table") + ", " + text
@@ -194,12 +193,18 @@ func lostRows(rows, tables []retake.Fact) string {
 
 // went is how many rows a table lost; counts that are none say nothing.
 func went(f retake.Fact) int64 {
-	before, _ := strconv.ParseInt(strings.ReplaceAll(f.Before, ",", ""), 10, 64)
-	after, err := strconv.ParseInt(strings.ReplaceAll(cmp.Or(f.After, "0"), ",", ""), 10, 64)
-	if err != nil {
+	before, _ := rowCount(f.Before)
+	after, ok := rowCount(cmp.Or(f.After, "0"))
+	if !ok {
 		return 0
 	}
 	return before - after
+}
+
+// rowCount reads a count; of one that is only a bound, the bound.
+func rowCount(text string) (int64, bool) {
+	n, err := strconv.ParseInt(strings.ReplaceAll(strings.TrimPrefix(text, "more than "), ",", ""), 10, 64)
+	return n, err == nil
 }
 
 // shapes tells tables or indexes that went, came or changed; those that went first.
@@ -246,33 +251,6 @@ func changedHow(list []retake.Fact) string {
 		return " " + minus + strings.Join(lost, " "+minus)
 	}
 	return " " + minus + screen.Count(int64(len(lost))) + " columns"
-}
-
-var (
-	columnSizes = pattern.Late(`\([^()]*\)`)                  // DECIMAL(10,2)
-	columnShape = pattern.Late(`^[\pL_][\pL\d_]*( [\w ]*)?$`) // note TEXT
-)
-
-// lostColumns compares two lists of columns by their names. Of a list that is cut, or has a
-// column that cannot be told from its type, nothing is said.
-func lostColumns(before, after string) []string {
-	was, ok := columnNames(before)
-	is, sure := columnNames(after)
-	if !ok || !sure {
-		return nil
-	}
-	return slices.DeleteFunc(was, func(c string) bool { return slices.Contains(is, c) })
-}
-
-func columnNames(list string) (names []string, ok bool) {
-	for _, c := range strings.Split(columnSizes().ReplaceAllString(list, ""), ", ") {
-		if !columnShape().MatchString(c) {
-			return nil, false
-		}
-		name, _, _ := strings.Cut(c, " ")
-		names = append(names, name)
-	}
-	return names, true
 }
 
 // machine tells what was seen outside the root.

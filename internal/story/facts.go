@@ -1,8 +1,10 @@
 package story
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/screen"
@@ -108,7 +110,7 @@ func single(f retake.Fact) string {
 		return strings.TrimRight("+"+f.Name+" "+short(f.After), " ")
 	case f.What == retake.Deleted:
 		return minus + f.Name
-	case f.Before == f.After: // hidden, or not known
+	case f.Before == "" && f.After == "":
 		return f.Name + " changed"
 	}
 	return f.Name + " " + change(f)
@@ -135,8 +137,30 @@ func packageCounts(came, went, changed int) string {
 	return s + noun + ", " + screen.Count(int64(changed)) + " changed"
 }
 
-// change is a value before and after.
-func change(f retake.Fact) string { return short(f.Before) + arrow + short(f.After) }
+// change is a value before and after. Of long ones that begin alike, the beginning is left
+// out: it is the rest that differs.
+func change(f retake.Fact) string {
+	before, after := cmp.Or(f.Before, `""`), cmp.Or(f.After, `""`)
+	if short(before) == short(after) {
+		n := 0
+		for n < min(len(before), len(after)) && before[n] == after[n] {
+			n++
+		}
+		for n > 0 && (!utf8.RuneStart(at(before, n)) || !utf8.RuneStart(at(after, n))) {
+			n--
+		}
+		before, after = "…"+before[n:], "…"+after[n:]
+	}
+	return short(before) + arrow + short(after)
+}
+
+// at is a byte of a text; behind its end a letter begins.
+func at(s string, i int) byte {
+	if i < len(s) {
+		return s[i]
+	}
+	return 0
+}
 
 // short cuts a value. What is foreign is escaped where it is shown.
 func short(s string) string {
@@ -186,6 +210,7 @@ func keysText(list []retake.Fact) string {
 // settingText is what happened to the settings of one file. Of several, one that went or
 // has another value is named: what was there before is what people miss.
 func settingText(list []retake.Fact) string {
+	list = wholeLists(list)
 	f, rest := gravest(list)
 	if rest > 0 && f.What == retake.Added {
 		return f.Path + " +" + screen.Count(int64(len(list))) + " keys"
@@ -198,6 +223,30 @@ func settingText(list []retake.Fact) string {
 		return text + ", 1 more key"
 	}
 	return text + ", " + screen.Count(int64(rest)) + " more keys"
+}
+
+// wholeLists makes one fact of those about a list: what goes from its beginning moves all
+// that is behind, so the places tell nothing.
+func wholeLists(list []retake.Fact) []retake.Fact {
+	var out []retake.Fact
+	at := map[string]bool{}
+	for _, f := range list {
+		parts := strings.Split(f.Name, ".")
+		i := slices.IndexFunc(parts, func(p string) bool { return p != "" && strings.Trim(p, "0123456789") == "" })
+		if i < 0 || len(list) == 1 {
+			out = append(out, f)
+			continue
+		}
+		f.Name = strings.Join(parts[:i], ".")
+		if f.Name == "" {
+			f.Name = "list"
+		}
+		if !at[f.Name] {
+			at[f.Name] = true
+			out = append(out, retake.Fact{Kind: f.Kind, What: retake.Edited, Name: f.Name, Path: f.Path})
+		}
+	}
+	return out
 }
 
 // gravest is the first fact that says most, and how many others there are.
@@ -216,7 +265,7 @@ func keyText(f retake.Fact) string {
 		return "+" + f.Name
 	case f.What == retake.Deleted:
 		return minus + f.Name
-	case f.Before == "" && f.After == "":
+	case f.Before == f.After: // hidden, or not known
 		return f.Name + " changed"
 	}
 	return f.Name + " " + change(f)
