@@ -186,6 +186,18 @@ func TestQuietKeepsTheDaemon(t *testing.T) {
 		if other := s.Habits("ws_0190f3a1-2b4c-7d5e-8f60-000000000000").Quiet; !s.Habits(one).Quiet || other != everywhere || s.Idle() != 0 {
 			t.Errorf("%s: here %v, elsewhere %v, the daemon stays %v", key, s.Habits(one).Quiet, other, s.Idle())
 		}
+		for other, want := range map[string]bool{"agents": true, "paused": false} { // own edits are no matter of agents
+			value := map[string]string{"agents": "off", "paused": "2026-03-02T09:00:00Z"}[other]
+			if err := s.Set(other, value); err != nil {
+				t.Fatal(err)
+			}
+			if s.Habits(one).Quiet != want {
+				t.Errorf("%s: with %s = %s it is %v", key, other, value, !want)
+			}
+			if err := s.Unset(other); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if err := s.Set(key, "off"); err != nil {
 			t.Fatal(err)
 		}

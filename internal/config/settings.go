@@ -228,7 +228,7 @@ func (s *Settings) Habits(ws retake.WorkspaceID) retake.Habits {
 	return retake.Habits{
 		Paused:      s.of(ws, "agents") == "off" || s.of(ws, "paused") != "",
 		Granularity: retake.Granularity(s.of(ws, "granularity")),
-		Quiet:       s.of(ws, quietKey) == "on",
+		Quiet:       s.of(ws, quietKey) == "on" && s.of(ws, "paused") == "", // it is no matter of agents
 	}
 }
 

@@ -18,7 +18,7 @@ func (l Look) Brief(v View, s Subject, n int) []string {
 	case s.Moment != nil:
 		out = l.momentBrief(v, *s.Moment)
 	case len(s.Run) > 0:
-		out = l.runBrief(s.Run, Number(int64(len(s.Run)), "quiet moment", "quiet moments"), "talk, and files that always move")
+		out = l.runBrief(s.Run, Number(int64(len(s.Run)), "quiet moment", "quiet moments"), quietWords(s.Run))
 	case len(s.Left) > 0:
 		out = l.runBrief(s.Left, Number(int64(len(s.Left)), "moment", "moments")+" "+leftBehind, "nothing of it is lost: each can be looked at and gone back to")
 	case s.Fork != nil:

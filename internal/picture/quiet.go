@@ -95,6 +95,24 @@ func plainEdits(c retake.Checkpoint, g *retake.Gist) bool {
 
 var besideSource = []retake.Theme{retake.ThemePackages, retake.ThemeSettings, retake.ThemeDatabase, retake.ThemeMachine}
 
+// ownEdits counts what changed between turns.
+func ownEdits(run []retake.Checkpoint) (sum int64) {
+	for _, c := range run {
+		if c.Trigger == retake.TriggerQuiet {
+			sum += c.Changed.Total()
+		}
+	}
+	return sum
+}
+
+// quietWords are what a run of quiet moments is about.
+func quietWords(run []retake.Checkpoint) string {
+	if ownEdits(run) > 0 {
+		return "your own edits between turns"
+	}
+	return "talk, and files that always move"
+}
+
 // news reports whether something was found out that was not so at the moment before.
 func news(f retake.Finding) bool {
 	for _, a := range f.Answers {

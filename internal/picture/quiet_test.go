@@ -43,7 +43,7 @@ func TestQuietMomentsAreFolded(t *testing.T) {
 		t.Fatalf("rows %s, want %s", got, want)
 	}
 	r := Look{}.quietRow(us[3].moments, View{Timeline: retake.Timeline{Findings: found}})
-	if r.files != "2" || len(r.points) != 1 || r.points[0].Text != "a.go" {
+	if r.files != "4" || len(r.points) != 1 || r.points[0].Text != "a.go" {
 		t.Errorf("%s files, %+v: a file that somebody edited is not one that always moves", r.files, r.points)
 	}
 	found["f"] = retake.Finding{Gist: &retake.Gist{Points: []retake.Point{{Theme: retake.ThemeSettings, Text: "a.json port 80 → 81"}}}}

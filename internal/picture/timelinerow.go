@@ -164,8 +164,8 @@ func (l Look) forkRow(f ForkLine) row {
 	return r
 }
 
-// quietRow is a run of quiet moments. Most move the same files each time, so the most that
-// one of them changed stands for all.
+// quietRow is a run of quiet moments. Files that always move are the same each time, so the
+// most that one of them changed stands for all; own edits are added up.
 func (l Look) quietRow(run []retake.Checkpoint, v View) row {
 	newest, oldest := run[0], run[len(run)-1]
 	r := row{
@@ -183,7 +183,9 @@ func (l Look) quietRow(run []retake.Checkpoint, v View) row {
 		most, moving, r.lead = g.Counts.Total(), g.Moving, l.Words(g.Lead)
 		r.points = slices.Clone(g.Points)
 	}
-	if most > 0 {
+	if sum := ownEdits(run); sum > 0 {
+		r.files = screen.Count(sum)
+	} else if most > 0 {
 		r.files = screen.Count(most)
 	}
 	if len(r.points) > 0 && moving {

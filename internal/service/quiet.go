@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/session"
 )
 
 const (
@@ -17,6 +16,9 @@ const (
 	quietLatest = time.Minute     // when the changes do not pause
 	quietSoon   = 5               // steps between two looks whether it is wanted in a workspace that is in use
 	quietBegin  = 60              // and in any
+	quietShare  = 100             // a look that found nothing may take this part of one processor
+	quietRetry  = time.Minute     // after one that did not work out
+	quietNever  = 24 * time.Hour  // where no tracker works
 )
 
 // silences takes moments between turns, where somebody wants them: when files changed and
@@ -60,19 +62,26 @@ func (c *care) silences(ctx context.Context) {
 type resting struct {
 	events      int64
 	first, last time.Time // zero: nothing changed
+	until       time.Time // nobody looks before
+	begin       time.Time // nobody tries to watch before
 }
 
-// due takes in how many changes there were so far. It reports whether a moment is due, and
-// whether they still go on.
-func (r *resting) due(now time.Time, events int64) (save, moving bool) {
+// hear takes in how many changes there were so far.
+func (r *resting) hear(now time.Time, events int64) {
 	if events != r.events {
 		r.events, r.last = events, now
 		if r.first.IsZero() {
 			r.first = now
 		}
 	}
+}
+
+// due takes in how many changes there were so far. It reports whether a moment is due, and
+// whether they still go on.
+func (r *resting) due(now time.Time, events int64) (save, moving bool) {
+	r.hear(now, events)
 	switch {
-	case r.first.IsZero():
+	case r.first.IsZero(), now.Before(r.until):
 		return false, false
 	case now.Sub(r.last) >= quietAfter:
 		r.first = time.Time{}
@@ -84,15 +93,15 @@ func (r *resting) due(now time.Time, events int64) (save, moving bool) {
 	return false, false
 }
 
-// beginQuiet begins where it was wanted since. What changed while nobody watched is the
-// first moment.
+// beginQuiet begins where it was wanted since.
 func (s *Service) beginQuiet(ctx context.Context, rests map[retake.WorkspaceID]*resting, among []retake.WorkspaceID) {
 	for _, id := range among {
-		if rests[id] != nil || !s.wantsQuiet(id) {
+		if rests[id] != nil || !s.habits(id).Quiet {
 			continue
 		}
-		rests[id] = &resting{}
-		_ = s.quietSave(ctx, id, retake.SaveRequest{}, func(retake.Change) bool { return true }) // the next one tries again
+		if ws, err := s.row(ctx, id); err == nil && ws.Ended == nil {
+			rests[id] = &resting{}
+		}
 	}
 }
 
@@ -115,14 +124,10 @@ func (s *Service) inUse() []retake.WorkspaceID {
 	return slices.Collect(maps.Keys(s.lives))
 }
 
-func (s *Service) wantsQuiet(id retake.WorkspaceID) bool {
-	h := s.habits(id)
-	return h.Quiet && !h.Paused
-}
-
-// quietStep looks at one workspace. It reports whether that is still wanted.
+// quietStep looks at one workspace. It reports whether that is still wanted. One that
+// nobody watches is looked through first: what changed meanwhile is a moment.
 func (s *Service) quietStep(ctx context.Context, id retake.WorkspaceID, r *resting) bool {
-	if !s.wantsQuiet(id) {
+	if !s.habits(id).Quiet {
 		return false
 	}
 	l := s.liveOf(id)
@@ -131,26 +136,49 @@ func (s *Service) quietStep(ctx context.Context, id retake.WorkspaceID, r *resti
 	}
 	watch := l.watch
 	l.mu.Unlock()
-	if watch == nil {
-		return true
+	now := s.p.Clock.Now()
+	switch {
+	case watch == nil && now.Before(r.begin):
+	case watch == nil:
+		_, err := s.quietSave(ctx, id, retake.SaveRequest{}, anyChange)
+		if r.begin = now.Add(quietRetry); err == nil {
+			r.begin = now.Add(quietNever) // there is a watch now, or there can be none
+		}
+		return !retake.IsKind(err, retake.NotFound)
+	case s.hearingOf(id).going(now) != nil: // the end of the turn is a moment
+		r.hear(now, watch.Events())
+		r.last = now
+	default:
+		s.quietLook(ctx, id, r, watch.Events())
 	}
-	if s.hearingOf(id).working() { // the end of the turn is a moment
-		*r = resting{events: watch.Events()}
-		return true
-	}
-	save, moving := r.due(s.p.Clock.Now(), watch.Events())
+	return true
+}
+
+// quietLook takes a moment when one is due. A look that found nothing is not repeated at
+// once, and one that did not work out is.
+func (s *Service) quietLook(ctx context.Context, id retake.WorkspaceID, r *resting, events int64) {
+	began := s.p.Clock.Now()
+	save, moving := r.due(began, events)
 	if !save {
-		return true
+		return
 	}
 	req := retake.SaveRequest{}
 	if moving {
 		req.Intent = retake.StillMoving
 	}
-	if err := s.quietSave(ctx, id, req, ownWork); errors.Is(err, errBusy) { // of all else, who asks will hear
-		r.first = s.p.Clock.Now() // it is due as before
+	saved, err := s.quietSave(ctx, id, req, ownWork)
+	now := s.p.Clock.Now()
+	switch {
+	case errors.Is(err, errBusy):
+		r.first = now // it is due as before
+	case err != nil: // who asks will hear
+		r.first, r.until = now, now.Add(quietRetry)
+	case !saved:
+		r.until = now.Add(quietShare * now.Sub(began))
 	}
-	return true
 }
+
+func anyChange(retake.Change) bool { return true }
 
 // ownWork reports whether a change is worth a moment. What programs write all day is not.
 func ownWork(c retake.Change) bool {
@@ -160,39 +188,43 @@ func ownWork(c retake.Change) bool {
 var errBusy = errors.New("somebody is at work there")
 
 // quietSave takes a moment when something changed that is worth one. It waits for nobody.
-func (s *Service) quietSave(ctx context.Context, id retake.WorkspaceID, req retake.SaveRequest, worth func(retake.Change) bool) error {
-	if s.interrupted(ctx, id) != nil {
-		return errBusy // what stands there is half of a restore
-	}
+func (s *Service) quietSave(ctx context.Context, id retake.WorkspaceID, req retake.SaveRequest, worth func(retake.Change) bool) (bool, error) {
 	ws, root, err := s.openRoot(ctx, id)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer root.Close() //nolint:errcheck // nothing was written
 	l := s.liveOf(id)
 	if !l.mu.TryLock() {
-		return errBusy
+		return false, errBusy
 	}
 	defer l.mu.Unlock()
-	if s.hearingOf(id).working() {
-		return errBusy // an agent that begins now waits for a moment of its own, behind this lock
+	if s.interrupted(ctx, id) != nil || s.hearingOf(id).going(s.p.Clock.Now()) != nil {
+		return false, errBusy // half of a restore, or an agent that began: it waits for a moment of its own, behind this lock
 	}
-	if l.tip != nil {
-		changes, _, err := s.lookIn(ctx, l, *l.tip)
-		if err != nil || !slices.ContainsFunc(changes, worth) {
-			return err
-		}
+	if some, err := s.changedSome(ctx, l, ws, worth); err != nil || !some {
+		return false, err
 	}
 	l.saving.Store(true)
 	defer l.saving.Store(false)
 	req.Workspace, req.Trigger, req.IfChanged = id, retake.TriggerQuiet, true
 	_, err = s.saveFor(ctx, l, ws, root, req, asking{})
-	return err
+	return err == nil, err
 }
 
-// working reports whether a turn goes on.
-func (h *hearing) working() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.ContainsFunc(h.state.Sessions, func(x session.Session) bool { return x.Phase == session.Working })
+// changedSome looks whether something changed that is worth a moment: at the paths that were
+// told, and at the files only if one of those can be. A workspace that was not looked
+// through yet may have anything.
+func (s *Service) changedSome(ctx context.Context, l *live, ws retake.Workspace, worth func(retake.Change) bool) (bool, error) {
+	if l.tip == nil || l.watch == nil {
+		return true, nil
+	}
+	s.drain(l, ws.Root)
+	if l.doubt == "" && len(l.inodes) == 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(l.dirt)), func(p string) bool { return counts(p, false) }) {
+		return false, nil
+	}
+	used := l.used
+	changes, _, err := s.lookIn(ctx, l, *l.tip)
+	l.used = used // nobody asked for it
+	return slices.ContainsFunc(changes, worth), err
 }
