@@ -37,6 +37,10 @@ func TestAPointKeepsItsValues(t *testing.T) {
 			t.Errorf("in %d columns: %q", width, got)
 		}
 	}
+	changed := []retake.Point{{Theme: retake.ThemePackages, Text: "npm −2 packages, 2 changed (glob 10.4.5 → 11.0.0, yargs 17.7.2 → 18.0.0)"}, {Theme: retake.ThemeSource, Text: "package.json", Plus: 2, Minus: 2}}
+	if got, want := l.points(changed, 70, false), "npm −2 packages, 2 changed (glob 10.4.5 → 11.0.0) · package.json +2 −2"; got != want {
+		t.Errorf("%q", got)
+	}
 	for _, other := range []string{
 		"renamed src/a/very/long/name/of/a/file.go → b.go", "my dir/config.json a.b.c 1 → 2",
 		"etc/passwd 0644 → 0640", "deploy/cluster.yaml +12 keys", "", "a b c →",

@@ -211,7 +211,7 @@ func (l Look) points(ps []retake.Point, width int, shade bool) string {
 // is left out.
 func (l Look) fitted(ps []retake.Point, width int) string {
 	for n := len(ps); n > 1; n-- {
-		for _, as := range []func(retake.Point) string{l.pointText, l.brief} {
+		for _, as := range []func(retake.Point) string{l.pointText, l.shorter, l.brief} {
 			if text := l.joinedAs(ps, n, as); screen.Width(text) <= width {
 				return text
 			}
@@ -221,6 +221,16 @@ func (l Look) fitted(ps []retake.Point, width int) string {
 		return text
 	}
 	return l.joinedAs(ps, 1, l.brief)
+}
+
+// shorter is a point with one name behind a count of packages.
+func (l Look) shorter(p retake.Point) string {
+	text := l.pointText(p)
+	count, names, _ := strings.Cut(text, " (")
+	if one, _, more := strings.Cut(names, ", "); more && p.Theme == retake.ThemePackages {
+		return count + " (" + one + ")"
+	}
+	return text
 }
 
 // brief is a point with what matters least left out: names behind a count of packages, and

@@ -279,7 +279,7 @@ func signed(f retake.Fact) string {
 	case retake.Deleted:
 		return minus + f.Name
 	default:
-		return f.Name + " changed"
+		return keyText(f)
 	}
 }
 

@@ -93,6 +93,8 @@ func TestPoints(t *testing.T) {
 		{newStage().swap("src/config.ts", 1, 0).fact(fact(retake.FactSecret, added, "src/config.ts", "", "aws key", "", "")), "config.ts", []string{"looks like a secret: src/config.ts", "src/config.ts"}},
 		{newStage().swap(".env", 1, 0).fact(fact(retake.FactSecret, added, ".env", "", "aws key", "", "")), ".env", []string{".env"}},
 		{newStage().add("deploy/app.service", "x\n").fact(fact(retake.FactUnit, added, "deploy/app.service", "", "app.service", "", "node")), "app.service", []string{"systemd +app.service"}},
+		{newStage().swap("deploy/app.service", 1, 1).fact(fact(retake.FactUnit, edited, "deploy/app.service", "", "app.service", "/srv/app/run --workers 4 --port 8080", "/srv/app/run --workers 4 --port 9090")), "app.service", []string{"systemd app.service …8080 → …9090"}},
+		{newStage().swap("etc/crontab", 1, 1).fact(fact(retake.FactCron, edited, "etc/crontab", "", "backup.sh", "0 2 * * *", "30 3 * * *")), "crontab", []string{"cron backup.sh 0 2 * * * → 30 3 * * *"}},
 		{newStage().fact(fact(retake.FactCron, added, "/var/spool/cron/u", "", "backup.sh", "", "0 3 * * *")), "cron +backup.sh", []string{"cron +backup.sh"}},
 		{newStage().fact(port(deleted, "tcp 5432", "postgres", "")), "", []string{}},
 		{newStage().swap("src/a.ts", 1, 0).fact(port(added, "tcp 5432", "", "postgres")), "a.ts", []string{"src/a.ts"}},
