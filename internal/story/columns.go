@@ -7,10 +7,11 @@ import (
 	"github.com/retake-dev/retake/internal/pattern"
 )
 
-var (
-	columnSizes = pattern.Late(`\([^()]*\)`)                                                                                                                                                                                                                                                                                                                      // DECIMAL(10,2)
-	columnShape = pattern.Late(`(?i)^[\pL_][\pL\d_]*( (unsigned |double |native |varying |big )*(int|integer|tinyint|smallint|mediumint|bigint|int2|int8|text|clob|char|character|varchar|nchar|nvarchar|blob|real|double|float|precision|numeric|decimal|boolean|bool|date|datetime|time|timestamp|json|jsonb|uuid|any)( (int|precision|varying|unsigned))?)?$`) // note TEXT
-)
+// columnSizes are what stands behind a type: DECIMAL(10,2).
+var columnSizes = pattern.Late(`\([^()]*\)`)
+
+// columnShape is a name and a type that databases have: note TEXT.
+var columnShape = pattern.Late(`(?i)^[\pL_][\pL\d_]*( (unsigned |double |native |varying |big )*(int|integer|tinyint|smallint|mediumint|bigint|int2|int8|text|clob|char|character|varchar|nchar|nvarchar|blob|real|double|float|precision|numeric|decimal|boolean|bool|date|datetime|time|timestamp|json|jsonb|uuid|any)( (int|precision|varying|unsigned))?)?$`)
 
 // lostColumns compares two lists of columns by their names. A column at the same place and
 // of the same type that only has another name is not lost. Where a list is cut, or has a
