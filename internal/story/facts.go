@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/screen"
@@ -105,15 +104,10 @@ func packageName(f retake.Fact) string {
 func exact(version string) bool { return version != "" && version[0] >= '0' && version[0] <= '9' }
 
 func single(f retake.Fact) string {
-	switch {
-	case f.What == retake.Added:
+	if f.What == retake.Added {
 		return strings.TrimRight("+"+f.Name+" "+short(f.After), " ")
-	case f.What == retake.Deleted:
-		return minus + f.Name
-	case f.Before == "" && f.After == "":
-		return f.Name + " changed"
 	}
-	return f.Name + " " + change(f)
+	return keyText(f)
 }
 
 func packageCounts(came, went, changed int) string {
@@ -142,24 +136,14 @@ func packageCounts(came, went, changed int) string {
 func change(f retake.Fact) string {
 	before, after := cmp.Or(f.Before, `""`), cmp.Or(f.After, `""`)
 	if short(before) == short(after) {
+		b, a := []rune(before), []rune(after)
 		n := 0
-		for n < min(len(before), len(after)) && before[n] == after[n] {
+		for n < min(len(b), len(a)) && b[n] == a[n] {
 			n++
 		}
-		for n > 0 && (!utf8.RuneStart(at(before, n)) || !utf8.RuneStart(at(after, n))) {
-			n--
-		}
-		before, after = "…"+before[n:], "…"+after[n:]
+		before, after = "…"+string(b[n:]), "…"+string(a[n:])
 	}
 	return short(before) + arrow + short(after)
-}
-
-// at is a byte of a text; behind its end a letter begins.
-func at(s string, i int) byte {
-	if i < len(s) {
-		return s[i]
-	}
-	return 0
 }
 
 // short cuts a value. What is foreign is escaped where it is shown.
@@ -225,28 +209,43 @@ func settingText(list []retake.Fact) string {
 	return text + ", " + screen.Count(int64(rest)) + " more keys"
 }
 
-// wholeLists makes one fact of those about a list: what goes from its beginning moves all
-// that is behind, so the places tell nothing.
+// wholeLists makes one fact of those about a list that has other entries now and another
+// length: what goes from its beginning moves all that is behind, so the places tell nothing.
 func wholeLists(list []retake.Fact) []retake.Fact {
-	var out []retake.Fact
-	at := map[string]bool{}
+	kinds := map[string]map[bool]bool{} // of a list: whether entries were edited, and whether some came or went
 	for _, f := range list {
-		parts := strings.Split(f.Name, ".")
-		i := slices.IndexFunc(parts, func(p string) bool { return p != "" && strings.Trim(p, "0123456789") == "" })
-		if i < 0 || len(list) == 1 {
+		if name := listOf(f); name != "" {
+			if kinds[name] == nil {
+				kinds[name] = map[bool]bool{}
+			}
+			kinds[name][f.What == retake.Edited] = true
+		}
+	}
+	var out []retake.Fact
+	told := map[string]bool{}
+	for _, f := range list {
+		name := listOf(f)
+		if len(kinds[name]) < 2 {
 			out = append(out, f)
-			continue
-		}
-		f.Name = strings.Join(parts[:i], ".")
-		if f.Name == "" {
-			f.Name = "list"
-		}
-		if !at[f.Name] {
-			at[f.Name] = true
-			out = append(out, retake.Fact{Kind: f.Kind, What: retake.Edited, Name: f.Name, Path: f.Path})
+		} else if !told[name] {
+			told[name] = true
+			out = append(out, retake.Fact{Kind: f.Kind, What: retake.Edited, Name: name, Path: f.Path})
 		}
 	}
 	return out
+}
+
+// listOf is the key of the list that a setting is in; "" when it is in none.
+func listOf(f retake.Fact) string {
+	parts := strings.Split(f.Name, ".")
+	i := slices.IndexFunc(parts, func(p string) bool { return p != "" && strings.Trim(p, "0123456789") == "" })
+	switch i {
+	case -1:
+		return ""
+	case 0:
+		return "list"
+	}
+	return strings.Join(parts[:i], ".")
 }
 
 // gravest is the first fact that says most, and how many others there are.
@@ -271,27 +270,15 @@ func keyText(f retake.Fact) string {
 	return f.Name + " " + change(f)
 }
 
-// signed is a name with what happened to it.
-func signed(f retake.Fact) string {
-	switch f.What {
-	case retake.Added:
-		return "+" + f.Name
-	case retake.Deleted:
-		return minus + f.Name
-	default:
-		return keyText(f)
-	}
-}
-
 // sentence is a fact that stands alone.
 func sentence(f retake.Fact) string {
 	switch f.Kind {
 	case retake.FactUnit:
-		return "systemd " + signed(f)
+		return "systemd " + keyText(f)
 	case retake.FactCron:
-		return "cron " + signed(f)
+		return "cron " + keyText(f)
 	case retake.FactExecutable:
-		return "program " + signed(f)
+		return "program " + keyText(f)
 	case retake.FactProfile:
 		return "profile " + base(f.Name) + map[retake.Difference]string{retake.Added: " added", retake.Deleted: " deleted"}[f.What]
 	case retake.FactPort:
@@ -309,7 +296,7 @@ func sentence(f retake.Fact) string {
 	case retake.FactTable, retake.FactRows, retake.FactIndex:
 		return databaseText([]retake.Fact{f})
 	default:
-		return f.Path + " " + signed(f)
+		return f.Path + " " + keyText(f)
 	}
 }
 

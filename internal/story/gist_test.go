@@ -80,6 +80,8 @@ func TestPoints(t *testing.T) {
 		{newStage().swap(db, 1, 1).fact(fact(retake.FactTable, edited, db, db, "t", "a, −odd", "a")), "dev.db", []string{"dev.db table t changed"}},
 		{newStage().swap("config/a.json", 1, 1).fact(fact(retake.FactSetting, edited, "config/a.json", "", "servers.0", "alpha", "beta")).fact(fact(retake.FactSetting, edited, "config/a.json", "", "servers.1", "beta", "gamma")).
 			fact(fact(retake.FactSetting, deleted, "config/a.json", "", "servers.2", "gamma", "")), "a.json", []string{"config/a.json servers changed"}},
+		{newStage().swap("config/a.json", 2, 0).fact(fact(retake.FactSetting, added, "config/a.json", "", "servers.0", "", "alpha")).fact(fact(retake.FactSetting, added, "config/a.json", "", "servers.1", "", "beta")), "a.json", []string{"config/a.json +2 keys"}},
+		{newStage().swap("config/a.json", 1, 1).fact(fact(retake.FactSetting, edited, "config/a.json", "", "servers.0", "alpha", "beta")).fact(fact(retake.FactSetting, edited, "config/a.json", "", "servers.1", "beta", "gamma")), "a.json", []string{"config/a.json servers.0 alpha → beta, 1 more key"}},
 		{newStage().swap("config/a.json", 1, 1).fact(fact(retake.FactSetting, edited, "config/a.json", "", "url", "https://registry.internal.example.com/prod", "https://registry.internal.example.com/staging")), "a.json", []string{"config/a.json url …prod → …staging"}},
 		{newStage().swap("config/a.json", 1, 1).fact(fact(retake.FactSetting, edited, "config/a.json", "", "name", "demo", "")), "a.json", []string{`config/a.json name demo → ""`}},
 		{newStage().swap("config/a.json", 1, 1).fact(fact(retake.FactSetting, edited, "config/a.json", "", "key", "hidden", "hidden")), "a.json", []string{"config/a.json key changed"}},
