@@ -36,7 +36,7 @@ func (c *care) silences(ctx context.Context) {
 	for n := 0; ; {
 		switch {
 		case n%quietBegin == 0:
-			c.s.beginQuiet(ctx, rests, c.s.protected(ctx))
+			c.s.beginQuiet(ctx, rests, c.s.listed(ctx))
 		case n%quietSoon == 0:
 			c.s.beginQuiet(ctx, rests, c.s.inUse())
 		}
@@ -105,14 +105,12 @@ func (s *Service) beginQuiet(ctx context.Context, rests map[retake.WorkspaceID]*
 	}
 }
 
-// protected are all workspaces.
-func (s *Service) protected(ctx context.Context) []retake.WorkspaceID {
+// listed are all workspaces.
+func (s *Service) listed(ctx context.Context) []retake.WorkspaceID {
 	all, _ := s.p.Catalog.Workspaces(ctx) // the next look may have more luck
 	var out []retake.WorkspaceID
 	for _, ws := range all {
-		if ws.Ended == nil {
-			out = append(out, ws.ID)
-		}
+		out = append(out, ws.ID)
 	}
 	return out
 }
