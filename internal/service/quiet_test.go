@@ -163,3 +163,26 @@ func TestNoQuietMomentInATurn(t *testing.T) {
 	k.write("a.go", "by hand\n")
 	k.rested(k.ws, 3)
 }
+
+// A turn that was never ended and of which nobody told anything for long holds nothing up.
+func TestAnOldTurnHoldsNothingUp(t *testing.T) {
+	t.Parallel()
+	k := newStill(t)
+	k.s = k.open(true)
+	_, err := k.s.Observe(t.Context(), retake.Signal{ID: spool.NewID(), Kind: retake.SignalPrompt, Agent: "codex", Session: "s1", Turn: "t1", Dir: k.root, Prompt: "go on", Time: clock.Wall.Now().Add(-time.Hour)})
+	k.must(err)
+	k.write("a.go", "by hand\n")
+	k.rested(k.ws, 2)
+}
+
+// A root that is away when the daemon begins is watched when it is there again.
+func TestARootThatWasAway(t *testing.T) {
+	t.Parallel()
+	k := newStill(t)
+	k.must(os.Rename(k.root, k.root+".away"))
+	k.s = k.open(true)
+	k.passes()
+	k.must(os.Rename(k.root+".away", k.root))
+	k.write("a.go", "back again\n")
+	k.rested(k.ws, 2)
+}
