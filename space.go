@@ -31,7 +31,8 @@ type WorkspaceSpace struct {
 	Workspace WorkspaceID   `json:"workspace"`
 	Days      []int64       `json:"days"`             // moments that live, of each of the last thirty days, today last
 	Brought   []int64       `json:"brought"`          // bytes that the moments of these days brought, first ones left out: those come once
-	Within    time.Duration `json:"within"`           // how long they are kept; 0: for ever
+	Within    time.Duration `json:"within"`           // how long they are kept at least, in days of work; 0: for ever
+	GoneAfter time.Duration `json:"gone_after"`       // after how long none is kept but pins, the newest, fork bases and what is in use; 0: never
 	Kept      []KeptFor     `json:"kept"`             // why those stay that stay, by reason
 	Closed    string        `json:"closed,omitempty"` // why nothing of it goes at present
 }
@@ -51,6 +52,7 @@ type Drop struct {
 	Time       time.Time    `json:"time"`
 	Why        string       `json:"why"`   // age, budget, room or floor
 	Bytes      int64        `json:"bytes"` // about
+	Named      bool         `json:"named"` // it would be kept for the whole window if there were room
 }
 
 // TidyUp is one that was done.

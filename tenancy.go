@@ -21,7 +21,8 @@ type Namespace struct {
 
 // Limits bound what a namespace may take. 0 is no bound.
 type Limits struct {
-	Within      time.Duration `json:"within"`       // how long moments are kept
+	Within      time.Duration `json:"within"`       // how long checkpoints are kept at least
+	GoneAfter   time.Duration `json:"gone_after"`   // after how long none is kept but pins, holds, the newest and fork bases; 0: never
 	Moment      int64         `json:"moment"`       // bytes of the tree of one checkpoint
 	Store       int64         `json:"store"`        // bytes of all history
 	Workspaces  int64         `json:"workspaces"`   // live ones

@@ -206,7 +206,7 @@ func Example_usage() {
 	//
 	//   store       ##############..............  137 GB of 275 GB
 	//   workspaces  ##############..............  500 of 1,000
-	//   moments     0 - kept for 30 days
+	//   moments     0 - kept for at least 30 days
 	//
 	//   one moment  at most 34 GB
 	//   requests    50 a second with one key

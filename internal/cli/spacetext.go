@@ -87,6 +87,10 @@ func roomOf(p *retake.SpacePlan, w retake.WorkspaceState) (days []int64, kept st
 				switch {
 				case r.Closed != "":
 					kept = "all: its journal cannot be read"
+				case r.GoneAfter > 0 && r.Within > 0 && r.Within < r.GoneAfter:
+					kept = longWords(r.Within) + ", gone after " + longWords(r.GoneAfter)
+				case r.GoneAfter > 0:
+					kept = "gone after " + longWords(r.GoneAfter)
 				case r.Within > 0:
 					kept = longWords(r.Within)
 				}
@@ -150,12 +154,25 @@ func renderKeeping(l picture.Look, p *retake.SpacePlan) string {
 	if text := needText(p); text != "" {
 		say("why", text)
 	}
+	if named := namedDrops(p); named > 0 {
+		say("named ones among them", fmt.Sprintf("%s: pin what you need, or raise the budget", screen.Count(named)))
+	}
 	if p.Last != nil {
 		say("last tidy-up", fmt.Sprintf("%s gave back %s in %s", l.Clock(p.Last.At), screen.Bytes(p.Last.Gave), screen.Took(p.Last.Took)))
 	}
 	say("garbage", "about "+screen.Bytes(p.Garbage))
 	say("floor", screen.Bytes(p.Store.Floor)+" stay free: below that nothing is saved")
 	return b.String()
+}
+
+// namedDrops counts those that would stay for the whole window if there were room.
+func namedDrops(p *retake.SpacePlan) (n int64) {
+	for _, d := range p.Drops {
+		if d.Named {
+			n++
+		}
+	}
+	return n
 }
 
 // needText says why moments go that are not too old.
@@ -201,6 +218,9 @@ func renderSpacePlan(l picture.Look, p retake.SpacePlan, all []retake.WorkspaceS
 		why := dropWords[d.Why]
 		if why == "" { // of a later version
 			why = screen.Escape(d.Why)
+		}
+		if d.Named {
+			why += ", named"
 		}
 		fmt.Fprintln(&b, screen.Pad(l.Glyphs.Cut(names[d.Workspace], name), name)+"  "+screen.PadLeft(picture.Numeral(d.Number), 7)+"  "+
 			screen.Pad(l.Clock(d.Time), 11)+"  "+screen.Pad(why, 16)+"  "+screen.PadLeft(screen.Bytes(d.Bytes), 8))

@@ -53,7 +53,11 @@ func keptFor(lim retake.Limits) string {
 	if lim.Within <= 0 {
 		return "for ever"
 	}
-	return "for " + days(lim.Within)
+	text := "for at least " + days(lim.Within)
+	if lim.GoneAfter > 0 {
+		text += ", gone after " + days(lim.GoneAfter)
+	}
+	return text
 }
 
 func orNoLimit(n int64, text func(int64) string) string {

@@ -25,11 +25,20 @@ func (s *Settings) Budget(total int64) int64 {
 	return min(int64(defaultBudget), total/budgetShare)
 }
 
-// Within is how long the moments of a workspace are kept; 0 is for ever.
+// Within is how long the checkpoints of a workspace are kept at least; 0 is for ever.
 func (s *Settings) Within(ws retake.WorkspaceID) time.Duration {
 	d, err := parseWithin(s.of(ws, "keep-within"))
 	if err != nil { // Set looked, but a hand may have written the file
 		return defaultWithin
+	}
+	return d
+}
+
+// GoneAfter is after how long nothing of a workspace is kept; 0 is never.
+func (s *Settings) GoneAfter(ws retake.WorkspaceID) time.Duration {
+	d, err := parseWithin(s.of(ws, "gone-after"))
+	if err != nil { // a hand may have written the file, and a slip must not delete
+		return 0
 	}
 	return d
 }

@@ -19,6 +19,7 @@ var checks = map[string]func(string) error{
 	"drill":         oneOf("on", "off"),
 	"floor":         sizes,
 	"gitignore":     truths,
+	"gone-after":    func(v string) error { _, err := parseWithin(v); return err },
 	"granularity":   oneOf(string(retake.GranularityTurn), string(retake.GranularityCall)),
 	"keep-within":   func(v string) error { _, err := parseWithin(v); return err },
 	"max-new-file":  sizes,

@@ -1,6 +1,7 @@
 package retain_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -31,10 +32,17 @@ func anyTimeline(t *rapid.T) []retain.Row {
 	return rows
 }
 
+// triggers are mostly automatic ones, so that there is something to thin.
+var triggers = []retake.Trigger{
+	retake.TriggerQuiet, retake.TriggerPrompt, retake.TriggerRisk, retake.TriggerCall, retake.TriggerSession, retake.TriggerQuiet,
+	retake.TriggerManual, retake.TriggerTask, retake.TriggerTurn,
+}
+
 func anyRow(t *rapid.T, before []retain.Row, number int64, at time.Time) retain.Row {
-	r := retain.Row{ID: id(number), Number: number, Time: at, Trigger: retake.TriggerManual, Bytes: 100}
+	r := retain.Row{ID: id(number), Number: number, Time: at, Trigger: rapid.SampledFrom(triggers).Draw(t, "trigger"), Bytes: 100}
 	one := func(name string, of int) bool { return rapid.IntRange(1, of).Draw(t, name) == 1 }
 	r.Partial, r.Pinned, r.Good, r.Base, r.Held = one("partial", 6), one("pinned", 20), one("good", 12), one("base", 20), one("held", 30)
+	r.Turned = one("turned", 10)
 	if one("safety", 8) {
 		r.Trigger = retake.TriggerSafety
 	}
@@ -49,6 +57,15 @@ func anyRow(t *rapid.T, before []retain.Row, number int64, at time.Time) retain.
 
 func anyPolicy(t *rapid.T) retain.Policy {
 	return retain.Policy{Within: time.Duration(rapid.IntRange(0, 60).Draw(t, "within")) * day}
+}
+
+// anyEdges may have a last day, too.
+func anyEdges(t *rapid.T, at time.Time) retain.Policy {
+	p := anyPolicy(t)
+	if rapid.Bool().Draw(t, "edge") {
+		p.GoneBefore = at.Add(-time.Duration(rapid.IntRange(1, 100).Draw(t, "gone after")) * day)
+	}
+	return p
 }
 
 // goes are the numbers that a need lets go.
@@ -189,6 +206,63 @@ func TestAJumpIsADay(t *testing.T) {
 			if !byDay[n] {
 				t.Fatalf("%d goes by the jump alone", n)
 			}
+		}
+	})
+}
+
+// forward reports whether the clock never went back.
+func forward(rows []retain.Row) bool {
+	return slices.IsSortedFunc(rows, func(a, b retain.Row) int { return a.Time.Compare(b.Time) })
+}
+
+// T5, told again in other words than the code's.
+func TestR1_WhatSomebodyAskedForStaysForTheWindow(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rows, p := anyTimeline(t), anyPolicy(t)
+		at := latest(rows)
+		asked := map[retake.Trigger]bool{retake.TriggerManual: true, retake.TriggerTask: true, retake.TriggerTurn: true, retake.TriggerReturn: true}
+		gone := goes(rows, p, at, retain.Loose)
+		for i, r := range rows {
+			if inside := p.Within == 0 || at.Sub(r.Time) < p.Within && forward(rows[i:]); inside && gone[r.Number] && (asked[r.Trigger] || r.Turned) {
+				t.Fatalf("%+v goes inside of %v", r, p.Within)
+			}
+		}
+		lines := []retain.Line{{Verdicts: retain.Judge(rows, p, at)}}
+		named := false
+		for _, d := range retain.Press(lines, 1<<60, retain.Kept) {
+			if now := d.Grip == retain.Kept; named && !now {
+				t.Fatalf("%+v goes after something that was asked for", d)
+			} else {
+				named = now
+			}
+		}
+	})
+}
+
+// T6: nothing from before the last day is left but what nobody may take.
+func TestR2_NothingIsOlderThanTheLastDay(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rows := anyTimeline(t)
+		at := latest(rows)
+		p := anyEdges(t, at)
+		gone := goes(rows, p, at, retain.Loose)
+		high := time.Time{} // a row is no older than one before it
+		for i, r := range rows {
+			if r.Time.After(high) {
+				high = r.Time
+			}
+			may := i < len(rows)-1 && !r.Pinned && !r.Base && !r.Held
+			if may && high.Before(p.GoneBefore) && !gone[r.Number] {
+				t.Fatalf("%+v stays, and all before %v go", r, p.GoneBefore)
+			}
+			if !may && gone[r.Number] {
+				t.Fatalf("%+v goes", r)
+			}
+		}
+		if again := goes(without(rows, gone), p, at, retain.Loose); len(again) > 0 && p.GoneBefore.IsZero() {
+			t.Fatalf("the second time %v go", again)
 		}
 	})
 }

@@ -6,6 +6,10 @@
 //	T3  Of an hour and of a day that are thinned the newest stays.
 //	T4  A pause makes nothing older than by a day: neither a holiday nor a clock
 //	    that jumps ahead empties a timeline.
+//	T5  What somebody asked for or named stays for the whole window; only what was
+//	    taken automatically is thinned inside it. When room is short it goes last.
+//	T6  With a last day set, nothing older is kept but pins, the newest, what forks
+//	    were made from and what is in use.
 package retain
 
 import (
@@ -42,14 +46,28 @@ type Row struct {
 
 	Pinned bool
 	Good   bool // it was verified; the newest one of these stays
+	Turned bool // the result of a check became another one here
 	Base   bool // a fork that lives grew from it
 	Held   bool // something under way needs it
 }
 
-// Policy is how long the user keeps moments. Within 0 is for ever: then nothing
-// goes by its age.
+// automatic reports whether a program took the checkpoint without being asked for
+// that state: only these are thinned. Triggers that are not known here are kept.
+func (r Row) automatic() bool {
+	switch r.Trigger {
+	case retake.TriggerPrompt, retake.TriggerRisk, retake.TriggerCall, retake.TriggerQuiet, retake.TriggerSafety, retake.TriggerSession:
+		return !r.Turned
+	default:
+		return false
+	}
+}
+
+// Policy is how long the user keeps checkpoints: at least Within, counted in days of
+// work, and nothing from before GoneBefore. Within 0 is for ever: then nothing goes by
+// its age. A zero GoneBefore sets no last day.
 type Policy struct {
-	Within time.Duration
+	Within     time.Duration
+	GoneBefore time.Time
 }
 
 // Why is the reason for which a checkpoint stays.
@@ -68,6 +86,7 @@ const (
 	Recent Why = "last hour"
 	Day    Why = "last day"
 	Last   Why = "last moments"
+	Window Why = "kept for the window"
 	Hour   Why = "one an hour"
 	Date   Why = "one a day"
 	All    Why = "all are kept"
@@ -82,6 +101,7 @@ type Grip int
 const (
 	Loose  Grip = iota // it goes by its age
 	Soft               // it goes when the store is over its budget
+	Kept               // it goes when that is not enough
 	Firm               // it goes when the disk is below its floor
 	Always             // it stays
 )
@@ -99,7 +119,7 @@ type Verdict struct {
 func Judge(rows []Row, p Policy, now time.Time) []Verdict {
 	rows = slices.Clone(rows)
 	slices.SortFunc(rows, func(a, b Row) int { return compare(a.Number, b.Number) })
-	t := &timeline{rows: rows, ages: ages(rows, now), p: p}
+	t := &timeline{rows: rows, ages: ages(rows, now), taken: takenAt(rows, now), p: p}
 	t.purposes()
 	t.newest()
 	out := make([]Verdict, len(rows))
@@ -134,9 +154,32 @@ func ages(rows []Row, now time.Time) []time.Duration {
 	return out
 }
 
+// takenAt is when each row was taken, as far as the rows around it can tell. A clock
+// that went back dates a row before the one above it, and one that ran ahead dates it
+// in the future; the last day of such a row must come neither early nor never.
+func takenAt(rows []Row, now time.Time) []time.Time {
+	out := make([]time.Time, len(rows))
+	var high time.Time
+	for i, r := range rows {
+		if !r.Time.After(now) && r.Time.After(high) {
+			high = r.Time
+		}
+		out[i] = high
+	}
+	next := now
+	for i, r := range slices.Backward(rows) {
+		if r.Time.After(now) {
+			out[i] = next // it was taken no later than the one after it
+		}
+		next = out[i]
+	}
+	return out
+}
+
 type timeline struct {
 	rows    []Row
 	ages    []time.Duration
+	taken   []time.Time
 	p       Policy
 	purpose map[int]Why       // by index: kept on purpose
 	hours   map[time.Time]int // index of the newest of each hour
@@ -154,8 +197,21 @@ func (t *timeline) newest() {
 func hourOf(at time.Time) time.Time { return at.UTC().Truncate(time.Hour) }
 func dayOf(at time.Time) time.Time  { return at.UTC().Truncate(24 * time.Hour) }
 
+// over reports whether the last day of a row has passed. What nobody may take is not
+// over: pins and legal holds, the newest, what forks were made from, what is in use.
+func (t *timeline) over(i int) bool {
+	r := t.rows[i]
+	if r.Pinned || r.Base || r.Held || i == len(t.rows)-1 {
+		return false
+	}
+	return t.taken[i].Before(t.p.GoneBefore)
+}
+
 func (t *timeline) judge(i int) Verdict {
 	age, r := t.ages[i], t.rows[i]
+	if t.over(i) {
+		return Verdict{Why: None, Grip: Loose}
+	}
 	if why, ok := t.purpose[i]; ok {
 		return Verdict{Why: why, Grip: Always}
 	}
@@ -163,6 +219,8 @@ func (t *timeline) judge(i int) Verdict {
 	switch {
 	case age < Young:
 		return Verdict{Why: Recent, Grip: Firm}
+	case !r.automatic() && (within == 0 || age < within):
+		return Verdict{Why: Window, Grip: Kept}
 	case within == 0:
 		return Verdict{Why: All, Grip: Soft}
 	case len(t.rows)-i <= ladder:

@@ -25,7 +25,7 @@ func every(step time.Duration, n int, end time.Time) []retain.Row {
 	rows := make([]retain.Row, n)
 	for i := range rows {
 		at := int64(i + 1)
-		rows[i] = retain.Row{ID: id(at), Number: at, Time: end.Add(-time.Duration(n-1-i) * step), Trigger: retake.TriggerManual, Bytes: 1000}
+		rows[i] = retain.Row{ID: id(at), Number: at, Time: end.Add(-time.Duration(n-1-i) * step), Trigger: retake.TriggerQuiet, Bytes: 1000}
 	}
 	return rows
 }
@@ -184,7 +184,7 @@ func TestSafetyPoints(t *testing.T) {
 	if v := whyOf(t, rows, 995); v.Why != retain.Safety || v.Grip != retain.Always {
 		t.Errorf("what was there before a restore of today: %+v", v)
 	}
-	rows[199].Trigger = retake.TriggerManual
+	rows[199].Trigger = retake.TriggerQuiet
 	if v := whyOf(t, rows, 200); v.Grip == retain.Always {
 		t.Errorf("without the trigger: %+v", v)
 	}
@@ -196,7 +196,7 @@ func TestAPauseIsADay(t *testing.T) {
 	rows := every(hour, 100, now)
 	for _, jump := range []time.Duration{3 * day, 400 * day, 70 * 365 * day} {
 		later := now.Add(jump)
-		back := retain.Row{ID: id(101), Number: 101, Time: later, Trigger: retake.TriggerManual}
+		back := retain.Row{ID: id(101), Number: 101, Time: later, Trigger: retake.TriggerQuiet}
 		for _, rows := range [][]retain.Row{rows, append(rows[:100:100], back)} {
 			for _, v := range retain.Judge(rows, month, later) {
 				if v.Grip == retain.Loose {

@@ -31,6 +31,12 @@ func (s *Service) changedGood(ws retake.WorkspaceID) {
 	delete(s.good.known, ws)
 }
 
+// turnedResults are the checkpoints at which the result of a check changed.
+func (s *Service) turnedResults(ctx context.Context, ws retake.WorkspaceID) ([]retake.CheckpointID, error) {
+	all, err := s.p.Catalog.Verifications(ctx, catalog.VerificationQuery{Workspace: ws})
+	return verify.Turned(all), err
+}
+
 // findings are what is known of some checkpoints. With gists, those that were never told
 // are asked for.
 func (s *Service) findings(ctx context.Context, ws retake.WorkspaceID, cps []retake.Checkpoint, gists bool) (map[retake.CheckpointID]retake.Finding, error) {

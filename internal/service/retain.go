@@ -70,13 +70,13 @@ func (s *Service) lineUp(ctx context.Context) (lines []retain.Line, closed map[r
 		case err != nil:
 			return nil, nil, err
 		}
-		lines = append(lines, retain.Line{Workspace: w.ID, Verdicts: s.judge(w.ID, rows)})
+		lines = append(lines, retain.Line{Workspace: w.ID, Verdicts: s.judge(ctx, w.ID, rows)})
 	}
 	return lines, closed, nil
 }
 
-func (s *Service) judge(id retake.WorkspaceID, rows []retain.Row) []retain.Verdict {
-	return retain.Judge(rows, retain.Policy{Within: s.within(id)}, s.p.Clock.Now())
+func (s *Service) judge(ctx context.Context, id retake.WorkspaceID, rows []retain.Row) []retain.Verdict {
+	return retain.Judge(rows, retain.Policy{Within: s.within(id), GoneBefore: s.goneBefore(ctx, id)}, s.p.Clock.Now())
 }
 
 func (s *Service) within(id retake.WorkspaceID) time.Duration {
@@ -102,13 +102,13 @@ func (s *Service) rowsOf(ctx context.Context, w retake.WorkspaceState, all []ret
 	rows := make([]retain.Row, len(plain))
 	for i, r := range plain {
 		n := needed[r.ID]
-		r.Pinned, r.Base, r.Held, r.Good = n.pinned, n.base, n.held, n.good
+		r.Pinned, r.Base, r.Held, r.Good, r.Turned = n.pinned, n.base, n.held, n.good, n.turned
 		rows[i] = r
 	}
 	return rows, nil
 }
 
-type needs struct{ pinned, base, held, good bool }
+type needs struct{ pinned, base, held, good, turned bool }
 
 // needed finds what keeps checkpoints of a workspace beside their age: pins, forks
 // that live, a restore that was cut off, a plan that was shown, a fork that grows.
@@ -116,7 +116,7 @@ func (s *Service) needed(ctx context.Context, id retake.WorkspaceID, all []retak
 	out := map[retake.CheckpointID]needs{}
 	note := func(cp retake.CheckpointID, n needs) {
 		o := out[cp]
-		out[cp] = needs{o.pinned || n.pinned, o.base || n.base, o.held || n.held, o.good || n.good}
+		out[cp] = needs{o.pinned || n.pinned, o.base || n.base, o.held || n.held, o.good || n.good, o.turned || n.turned}
 	}
 	pins, err := s.p.Catalog.Pins(ctx, id)
 	if err != nil {
@@ -127,6 +127,13 @@ func (s *Service) needed(ctx context.Context, id retake.WorkspaceID, all []retak
 	}
 	if good, err := s.newestGood(ctx, id); err == nil && good != nil { // not knowing it makes no room
 		note(good.ID, needs{good: true})
+	}
+	turned, err := s.turnedResults(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, cp := range turned {
+		note(cp, needs{turned: true})
 	}
 	for _, f := range all {
 		if f.Origin != nil && f.Ended == nil {

@@ -200,7 +200,7 @@ func (s *Service) stillLoose(ctx context.Context, l *live, head store.Head, piec
 	}
 	s.hold(rows, l, head, how)
 	loose := map[retake.CheckpointID]bool{}
-	for _, v := range s.judge(id, rows) {
+	for _, v := range s.judge(ctx, id, rows) {
 		loose[v.ID] = v.Grip <= min(how.need, retain.Firm)
 	}
 	var stones []retake.Tombstone

@@ -65,7 +65,7 @@ func planned(lines []retain.Line, r room, garbage int64, part float64) []retake.
 	add := func(d retain.Drop, why string) {
 		bytes := int64(float64(d.Bytes) * part)
 		sum += bytes
-		out = append(out, retake.Drop{Workspace: d.Workspace, Checkpoint: d.ID, Number: d.Number, Time: d.Time, Why: why, Bytes: bytes})
+		out = append(out, retake.Drop{Workspace: d.Workspace, Checkpoint: d.ID, Number: d.Number, Time: d.Time, Why: why, Bytes: bytes, Named: d.Grip == retain.Kept})
 	}
 	for _, d := range retain.Due(lines) {
 		add(d, "age")
@@ -84,7 +84,7 @@ const spaceDays = 30
 
 // spaceOf counts the moments of a workspace by day and by what keeps them.
 func (s *Service) spaceOf(l retain.Line) retake.WorkspaceSpace {
-	out := retake.WorkspaceSpace{Workspace: l.Workspace, Days: make([]int64, spaceDays), Brought: make([]int64, spaceDays), Within: s.within(l.Workspace), Kept: []retake.KeptFor{}}
+	out := retake.WorkspaceSpace{Workspace: l.Workspace, Days: make([]int64, spaceDays), Brought: make([]int64, spaceDays), Within: s.within(l.Workspace), GoneAfter: s.goneAfter(l.Workspace), Kept: []retake.KeptFor{}}
 	today := s.p.Clock.Now().UTC().Truncate(24 * time.Hour)
 	for _, v := range l.Verdicts {
 		ago := int(today.Sub(v.Time.UTC().Truncate(24*time.Hour)) / (24 * time.Hour))
@@ -133,6 +133,7 @@ func (s *Service) Thin(ctx context.Context, req retake.ThinRequest) (retake.Thin
 
 func (s *Service) thin(ctx context.Context, st store.Store, req retake.ThinRequest) (retake.ThinReport, error) {
 	var out retake.ThinReport
+	s.confirmClock(ctx)
 	for round := range thinRounds {
 		r, err := s.measure(ctx, st)
 		if err != nil {

@@ -29,7 +29,7 @@ func (r room) grip() retain.Grip {
 	case retake.NeedFloor:
 		return retain.Firm
 	case retake.NeedBudget, retake.NeedRoom:
-		return retain.Soft
+		return retain.Kept
 	case retake.NeedNone:
 	}
 	return retain.Loose
@@ -117,6 +117,7 @@ type tidyNotes struct {
 	Forgotten int64          `json:"forgotten"` // since the last sweep
 	Yield     float64        `json:"yield"`     // what sweeps gave of what was thought
 	Last      *retake.TidyUp `json:"last,omitempty"`
+	Clock     clockNotes     `json:"clock,omitzero"`
 }
 
 // Bounds of the yield. A first guess that is too high drops less than is needed, and

@@ -43,6 +43,7 @@ type room struct {
 	budget atomic.Int64
 	floor  atomic.Int64
 	within atomic.Int64
+	gone   atomic.Int64          // after how long nothing is kept
 	blind  atomic.Bool           // the catalog does not know of forks
 	asked  func(catalog.Catalog) // once, after the catalog was first asked for commits
 }
@@ -97,6 +98,8 @@ func (r *room) open(sole bool, seam fsx.FS) {
 		Floor:  func(int64) int64 { return r.floor.Load() },
 		Budget: func(int64) int64 { return r.budget.Load() },
 		Within: func(retake.WorkspaceID) time.Duration { return time.Duration(r.within.Load()) },
+
+		GoneAfter: func(retake.WorkspaceID) time.Duration { return time.Duration(r.gone.Load()) },
 	})
 	s := r.s
 	r.Cleanup(func() { _ = s.Close() })
@@ -114,14 +117,20 @@ func (r *room) write(text string) {
 	r.must(os.WriteFile(filepath.Join(r.root, "a"), []byte(text), 0o644))
 }
 
-// saves takes n moments, each that long after the one before.
+// saves takes n automatic moments, each that long after the one before.
 func (r *room) saves(n int, step time.Duration) retake.Checkpoint {
+	r.Helper()
+	return r.savesAs(n, step, retake.SaveRequest{Trigger: retake.TriggerQuiet})
+}
+
+func (r *room) savesAs(n int, step time.Duration, req retake.SaveRequest) retake.Checkpoint {
 	r.Helper()
 	var last retake.Checkpoint
 	for i := range n {
 		r.clock.Move(step)
 		r.write(fmt.Sprintf("%d at %v", i, r.clock.Now()))
-		res, err := r.s.Save(r.Context(), retake.SaveRequest{Workspace: r.ws})
+		req.Workspace = r.ws
+		res, err := r.s.Save(r.Context(), req)
 		r.must(err)
 		last = res.Checkpoint
 	}

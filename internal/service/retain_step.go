@@ -49,6 +49,7 @@ func (s *Service) tidy(ctx context.Context, st store.Store) bool {
 }
 
 func (s *Service) tidyStep(ctx context.Context, st store.Store) (more bool, err error) {
+	s.confirmClock(ctx)
 	r, err := s.measure(ctx, st)
 	if err != nil {
 		return false, err

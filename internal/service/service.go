@@ -46,6 +46,7 @@ type Parts struct {
 	Floor     func(total int64) int64                // bytes that must stay free on the store's disk
 	Budget    func(total int64) int64                // bytes that the store may take on a disk of that size; nil or 0: no bound
 	Within    func(retake.WorkspaceID) time.Duration // how long moments are kept; nil or 0: for ever
+	GoneAfter func(retake.WorkspaceID) time.Duration // after how long nothing is kept but pins, the newest and what is in use; nil or 0: never
 	Steadfast bool                                   // moments go by their age alone; when room is short, saves are refused
 	Moment    func() int64                           // bytes that the tree of one moment may have; nil or 0: no bound
 	Wait      time.Duration                          // how long to wait for another writer

@@ -347,6 +347,7 @@ export interface Drill {
 export interface Drop {
   bytes: number;
   checkpoint: string;
+  named: boolean;
   number: number;
   /** RFC 3339. */
   time: string;
@@ -692,6 +693,7 @@ export interface LeftOut {
 }
 
 export interface Limits {
+  gone_after: number;
   /** Nanoseconds between a request to delete and the deletion. */
   grace: number;
   /** Bytes of the tree of one checkpoint. */
@@ -709,6 +711,8 @@ export interface Limits {
 }
 
 export interface LimitsBody {
+  /** Nanoseconds after which no checkpoint is kept, except pins, legal holds, the newest one and the bases of forks. 0: never. */
+  gone_after?: number;
   /** Nanoseconds between a request to delete and the deletion. */
   grace?: number;
   /** Bytes of the tree of one checkpoint. */
@@ -1565,6 +1569,7 @@ export interface WorkspaceSpace {
   brought: number[] | null;
   closed?: string;
   days: number[] | null;
+  gone_after: number;
   kept: KeptFor[] | null;
   within: number;
   workspace: string;

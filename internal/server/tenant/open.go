@@ -107,6 +107,7 @@ func (p *Pool) serve(ctx context.Context, ns retake.NamespaceID, r *room) (*serv
 		Floor:     p.o.Floor,
 		Steadfast: true, // an agent that fills the store must not push older moments out
 		Within:    func(retake.WorkspaceID) time.Duration { return limits().Within },
+		GoneAfter: func(retake.WorkspaceID) time.Duration { return limits().GoneAfter },
 		Moment:    func() int64 { return limits().Moment },
 	}
 	if p.o.Backup != nil {

@@ -258,6 +258,7 @@ class Drill:
 class Drop:
     bytes: int
     checkpoint: str
+    named: bool
     number: int
     time: datetime
     why: str
@@ -508,6 +509,7 @@ class LeftOut:
 
 @dataclass(kw_only=True)
 class Limits:
+    gone_after: int
     grace: int  # Nanoseconds between a request to delete and the deletion.
     moment: int  # Bytes of the tree of one checkpoint.
     per_second: int  # Requests of one key.
@@ -1100,6 +1102,7 @@ class WorkspaceSpace:
     brought: list[int] = field(default_factory=list)
     closed: Optional[str] = None
     days: list[int] = field(default_factory=list)
+    gone_after: int
     kept: list[KeptFor] = field(default_factory=list)
     within: int
     workspace: str
