@@ -131,7 +131,15 @@ export async function fileOf(ws: string, ref: string, path: string, most: number
   return new Uint8Array(await r.arrayBuffer());
 }
 
-export const planOf = (ws: string, body: T.PlanBody) => ask<T.Plan>("POST", at(ws, "plans"), { body });
+export const planOf = (ws: string, body: T.PlanBody, signal?: AbortSignal) => ask<T.Plan>("POST", at(ws, "plans"), { body, signal });
+
+/** What a plan would say, for the label of the button that leads to it. The page makes its own. */
+export const planBefore = (ws: string, body: T.PlanBody) =>
+  queryOptions({
+    queryKey: ["ws", ws, "label", body],
+    queryFn: ({ signal }) => planOf(ws, body, signal),
+    retry: false,
+  });
 
 export const makeFork = (ws: string, body: T.ForkBody) => ask<T.ForkResult>("POST", at(ws, "forks"), { body });
 

@@ -3,6 +3,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import { diffOf } from "../api/queries.ts";
+import { GoBack } from "../back/GoBack.tsx";
+import type { Comparison } from "../api/types.ts";
 import { Flag, Lines as Count, Path } from "../parts/marks.tsx";
 import { useNarrow } from "../parts/media.ts";
 import { Empty, Waiting, Wrong } from "../parts/states.tsx";
@@ -40,6 +42,7 @@ export default function FileDiff(p: FileDiffProps) {
         <span className="grow" />
         {p.onView && !folder && shapeOf(sides, path) === "text" ? <View view={p.view} choose={p.onView} /> : null}
         {p.actions}
+        <GoBack ws={p.ws} paths={wanted(p)} refs={refsOf(diff.data, sides)} />
       </header>
       {folder ? <Below changes={sides.below} dir={path} open={p.onOpen} /> : <Content {...p} sides={sides} counted={counted} />}
     </div>
@@ -47,6 +50,12 @@ export default function FileDiff(p: FileDiffProps) {
 }
 
 const wanted = (p: FileDiffProps): string[] => [p.path, p.was ?? ""].filter((x) => x !== "").map((x) => (x.endsWith("/") ? x.slice(0, -1) : x));
+
+/** The moments one can go back to: both sides of a change; of what did not change, the later. */
+function refsOf(c: Comparison, s: Sides): string[] {
+  const refs = [c.from, c.to].filter((x) => !!x).map((x) => String(x.number));
+  return s.change || s.below.length > 0 ? refs : refs.slice(-1);
+}
 
 function View({ view, choose }: { view?: string; choose: (view: "unified" | "split") => void }) {
   return (

@@ -14,7 +14,7 @@ export interface FileDiffProps {
   view?: string; // "split", else unified
   onView?: (view: "unified" | "split") => void;
   onOpen?: (path: string) => void; // a file below a directory was chosen
-  actions?: ReactNode;
+  actions?: ReactNode; // beside the ways back
 }
 
 const Loaded = lazy(() => import("./FileDiff.tsx"));

@@ -5,7 +5,6 @@ import { useCallback, useMemo, useState } from "react";
 import { changesOf, logOf, momentOf, statusOf } from "../../api/queries.ts";
 import type { Story } from "../../api/types.ts";
 import { FileDiff } from "../../diff/index.tsx";
-import { Icon } from "../../parts/Icon.tsx";
 import { Flag, Lines, Named, Verify } from "../../parts/marks.tsx";
 import { useNarrow } from "../../parts/media.ts";
 import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
@@ -16,7 +15,6 @@ import { several } from "../../words/number.ts";
 import { clock } from "../../words/time.ts";
 import { Changes } from "../moment/Changes.tsx";
 import { filesOf } from "../moment/tree.ts";
-import { useMayReturn } from "../moment/may.ts";
 import { wasOf } from "../moment/story.ts";
 import { useStory } from "../moment/useStory.ts";
 import { agreementsOf, answerOf, type Agreement, type Point } from "./answer.ts";
@@ -82,7 +80,6 @@ function Pair({ ws, from, to }: { ws: string; from: Point; to: Point }) {
   const [by, setBy] = useState<"meaning" | "path">("meaning");
   const [part, setPart] = useState<"list" | "diff">("list");
   const narrow = useNarrow();
-  const mayReturn = useMayReturn();
   const target = to.checkpoint ? to.word : "";
   const told = useStory(ws, from.word, target, true);
   const set = useCallback((s: CompareSearch) => void go({ search: (old) => ({ ...old, ...s }), replace: true, resetScroll: false }), [go]);
@@ -123,7 +120,7 @@ function Pair({ ws, from, to }: { ws: string; from: Point; to: Point }) {
               view={search.view}
               onView={(view) => set({ view })}
               onOpen={choose}
-              actions={<FileActions ws={ws} from={from} path={path} mayReturn={mayReturn} />}
+              actions={<FileActions ws={ws} path={path} />}
             />
           ) : told.story ? (
             <Empty title="No file differs">
@@ -138,22 +135,12 @@ function Pair({ ws, from, to }: { ws: string; from: Point; to: Point }) {
   );
 }
 
-function FileActions({ ws, from, path, mayReturn }: { ws: string; from: Point; path: string; mayReturn: boolean }) {
-  const folder = path.endsWith("/");
+function FileActions({ ws, path }: { ws: string; path: string }) {
+  if (path.endsWith("/")) return null;
   return (
-    <>
-      {folder ? null : (
-        <Link className="button ghost" to="/w/$ws/history" params={{ ws }} search={{ path }}>
-          History
-        </Link>
-      )}
-      {mayReturn ? (
-        <Link className="button" to="/w/$ws/plan" params={{ ws }} search={{ course: "restore", ref: from.word, paths: [folder ? path.slice(0, -1) : path] }}>
-          <Icon name="back" small />
-          Restore it as in {from.word}…
-        </Link>
-      ) : null}
-    </>
+    <Link className="button ghost" to="/w/$ws/history" params={{ ws }} search={{ path }}>
+      History
+    </Link>
   );
 }
 

@@ -6,7 +6,6 @@ import { logOf } from "../../api/queries.ts";
 import type { Checkpoint, Timeline } from "../../api/types.ts";
 import { FileDiff } from "../../diff/index.tsx";
 import { signOf } from "../../diff/sign.ts";
-import { Icon } from "../../parts/Icon.tsx";
 import { List } from "../../parts/List.tsx";
 import { Lines, Named, Path, Verify } from "../../parts/marks.tsx";
 import { useNarrow } from "../../parts/media.ts";
@@ -16,7 +15,6 @@ import { shown } from "../../words/escape.ts";
 import { goalsOf, titleOf, whoMade } from "../../words/moment.ts";
 import { several } from "../../words/number.ts";
 import { clock, whole } from "../../words/time.ts";
-import { useMayReturn } from "../moment/may.ts";
 import { Blamed } from "./Blamed.tsx";
 import { deedOf } from "./query.ts";
 import "./history.css";
@@ -148,19 +146,10 @@ function Head({ path, moments, blamed, setBlamed }: { path: string; moments: Che
 }
 
 function Actions({ ws, path, at }: { ws: string; path: string; at: string }) {
-  const mayReturn = useMayReturn();
   return (
-    <>
-      <Link className="button ghost" to="/w/$ws/m/$ref" params={{ ws, ref: at }} search={{ path }}>
-        Open {at}
-      </Link>
-      {mayReturn ? (
-        <Link className="button" to="/w/$ws/plan" params={{ ws }} search={{ course: "restore", ref: at, paths: [path.replace(/\/$/, "")] }}>
-          <Icon name="back" small />
-          Restore it as in {at}…
-        </Link>
-      ) : null}
-    </>
+    <Link className="button ghost" to="/w/$ws/m/$ref" params={{ ws, ref: at }} search={{ path }}>
+      Open {at}
+    </Link>
   );
 }
 

@@ -5,7 +5,6 @@ import { useCallback, useMemo, useRef } from "react";
 import { logOf, momentOf, stateOf, storyOf, verificationsOf } from "../../api/queries.ts";
 import type { Checkpoint, Story } from "../../api/types.ts";
 import { FileDiff } from "../../diff/index.tsx";
-import { Icon } from "../../parts/Icon.tsx";
 import { useNarrow } from "../../parts/media.ts";
 import { Waiting, Wrong } from "../../parts/states.tsx";
 import type { MomentSearch } from "../../router.tsx";
@@ -103,7 +102,7 @@ function Opened({ ws, c }: { ws: string; c: Checkpoint }) {
           <Changes ws={ws} from="" to={ref} story={told.story} error={told.error} meanwhile={told.meanwhile} more={told.more} by={search.by ?? ""} setBy={(by) => set({ by })} chosen={path} choose={choose} browse={ref} />
         </div>
         <section className="moment-column" id="moment-diff" tabIndex={-1} aria-label="Diff">
-          <Middle ws={ws} c={c} path={path} story={told.story} view={search.view} set={set} choose={choose} mayReturn={around.mayReturn} />
+          <Middle ws={ws} c={c} path={path} story={told.story} view={search.view} set={set} choose={choose} />
         </section>
         <aside className="moment-column talk" tabIndex={0} aria-label="Verification and conversation">
           <div id="moment-verified" tabIndex={-1}>
@@ -160,27 +159,16 @@ interface MiddleProps {
   view?: string;
   set: (s: MomentSearch) => void;
   choose: (path: string) => void;
-  mayReturn: boolean;
 }
 
-function Middle({ ws, c, path, story, view, set, choose, mayReturn }: MiddleProps) {
+function Middle({ ws, c, path, story, view, set, choose }: MiddleProps) {
   const ref = String(c.number);
   const folder = path.endsWith("/");
   if (path === "") return story ? <Nothing since={story.from ? String(story.from.number) : "the moment before"} browse={() => set({ by: "path", part: "story" })} /> : <Waiting what="the changes" />;
-  const actions = (
-    <>
-      {folder ? null : (
-        <Link className="button ghost" to="/w/$ws/history" params={{ ws }} search={{ path, at: ref }}>
-          History
-        </Link>
-      )}
-      {mayReturn ? (
-        <Link className="button" to="/w/$ws/plan" params={{ ws }} search={{ course: "restore", ref, paths: [folder ? path.slice(0, -1) : path] }}>
-          <Icon name="back" small />
-          {folder ? "Restore this directory…" : "Restore this file…"}
-        </Link>
-      ) : null}
-    </>
+  const actions = folder ? null : (
+    <Link className="button ghost" to="/w/$ws/history" params={{ ws }} search={{ path, at: ref }}>
+      History
+    </Link>
   );
   return <FileDiff ws={ws} from="" to={ref} path={path} was={wasOf(story, path)} facts={story?.facts ?? []} view={view} onView={(v) => set({ view: v })} onOpen={choose} actions={actions} />;
 }
