@@ -56,4 +56,5 @@ const (
 	DangerHome   = "home"   // the home directory, or one above it
 	DangerSystem = "system" // the root of the machine or a system directory
 	DangerGiant  = "giant"  // more files or bytes than a project has
+	DangerNested = "nested" // it is inside a protected workspace
 )

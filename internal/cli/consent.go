@@ -37,6 +37,30 @@ func (c *initCmd) consent(ctx context.Context, dangers []retake.Danger, typed []
 	return accepted, nil
 }
 
+// consentToMachine asks before the whole machine is captured. The word must be typed, or be
+// given with --accept: a "y" out of habit or --yes is not enough for that.
+func (c *initCmd) consentToMachine(ctx context.Context, look retake.Estimate) ([]string, error) {
+	all := []string{retake.DangerHome, retake.DangerSystem, retake.DangerGiant, retake.DangerNested}
+	if slices.Contains(c.accept, retake.DangerSystem) {
+		return all, nil
+	}
+	what := fmt.Sprintf("This captures the whole machine, every user's files included: %s, %s.", picture.Files(look.Files), screen.Bytes(look.Bytes))
+	if !c.canAsk() || c.yes {
+		return nil, &retake.Error{
+			Kind: retake.Denied, What: what, Safe: nothingChanged,
+			Hint: "look: retake estimate /     go ahead: retake init --system --accept " + retake.DangerSystem,
+		}
+	}
+	text, err := c.reply(ctx, fmt.Sprintf("%s %s\nType the word %s to go ahead: ", c.talk().Yellow("!"), what, retake.DangerSystem))
+	if err != nil {
+		return nil, err
+	}
+	if text != retake.DangerSystem {
+		return nil, errLeft
+	}
+	return all, nil
+}
+
 func refusal(missing []retake.Danger, accepted, typed []string) error {
 	dir := strings.Join(append([]string{""}, typed...), " ")
 	var texts []string

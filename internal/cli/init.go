@@ -25,9 +25,9 @@ func (f *face) initCommand() *cobra.Command {
 	c := &initCmd{face: f}
 	cmd := &cobra.Command{Use: "init [DIR]", Short: "protect a directory: look first, then capture it", Args: between(0, 1), RunE: c.run}
 	cmd.Flags().StringVar(&c.name, "name", "", "call the workspace `NAME`; else as the directory")
-	cmd.Flags().StringSliceVar(&c.accept, "accept", nil, "consent to a `CLASS` of danger: home, system, giant")
+	cmd.Flags().StringSliceVar(&c.accept, "accept", nil, "consent to a `CLASS` of danger: home, system, giant, nested")
 	cmd.Flags().BoolVar(&c.copy, "copy", false, "the directory is a copy of a protected one, and gets a timeline of its own")
-	cmd.Flags().BoolVar(&c.system, "system", false, "protect the whole machine: the root directory, without what the kernel shows and what is gone after a start")
+	cmd.Flags().BoolVar(&c.system, "system", false, "protect the whole machine: the root directory, without what the kernel shows and what is gone after a start; asks for the word system")
 	cmd.Flags().BoolVar(&c.moved, "moved", false, "the directory is a protected one that was moved, and goes on")
 	return cmd
 }
@@ -48,7 +48,7 @@ func (c *initCmd) run(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 {
 			return usage(helpHint(cmd), "The whole machine has no directory beside it.")
 		}
-		req.Dir, c.accept = "/", append(c.accept, retake.DangerHome, retake.DangerSystem, retake.DangerGiant)
+		req.Dir = "/"
 	}
 	switch {
 	case c.copy:
@@ -67,7 +67,12 @@ func (c *initCmd) run(cmd *cobra.Command, args []string) error {
 	if !c.json {
 		fmt.Fprint(c.Out, renderLooked(c.out(), look))
 	}
-	if req.Accept, err = c.consent(ctx, look.Danger, args); err != nil {
+	if c.system {
+		req.Accept, err = c.consentToMachine(ctx, look)
+	} else {
+		req.Accept, err = c.consent(ctx, look.Danger, args)
+	}
+	if err != nil {
 		return err
 	}
 	return c.capture(ctx, s, req)

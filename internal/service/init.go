@@ -173,7 +173,7 @@ func (s *Service) Estimate(ctx context.Context, dir string) (retake.Estimate, er
 	if err != nil {
 		return retake.Estimate{}, fault("the directory cannot be measured", unchanged, err)
 	}
-	e := retake.Estimate{Root: path, Files: m.Files, Dirs: m.Dirs, Bytes: m.Bytes, Gaps: m.Gaps, Danger: s.danger(path, m)}
+	e := retake.Estimate{Root: path, Files: m.Files, Dirs: m.Dirs, Bytes: m.Bytes, Gaps: m.Gaps, Danger: s.danger(ctx, path, m)}
 	if m.Files > 0 {
 		e.Heaviest, e.Share = m.Heaviest, float64(m.HeaviestFiles)/float64(m.Files)
 	}
@@ -193,19 +193,17 @@ func (s *Service) consent(ctx context.Context, path string, root fsx.Dir, accept
 	if err != nil {
 		return fault("the directory cannot be measured", unchanged, err)
 	}
-	var open []string
-	text := ""
-	for _, d := range s.danger(path, m) {
+	var open, texts []string
+	for _, d := range s.danger(ctx, path, m) {
 		if !slices.Contains(accepted, d.Class) {
-			open = append(open, d.Class)
-			text = d.Text
+			open, texts = append(open, d.Class), append(texts, d.Text)
 		}
 	}
 	if len(open) == 0 {
 		return nil
 	}
 	return &retake.Error{
-		Kind: retake.Denied, What: text, Safe: unchanged,
+		Kind: retake.Denied, What: strings.Join(texts, "; "), Safe: unchanged,
 		Hint: "look: retake estimate " + path + "     or say so: retake init --accept " + strings.Join(open, ","),
 	}
 }
@@ -213,7 +211,7 @@ func (s *Service) consent(ctx context.Context, path string, root fsx.Dir, accept
 // systemDirs hold machines, not projects.
 var systemDirs = []string{"/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/mnt", "/opt", "/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/var", "/Users", "/System", "/Library", `C:\`}
 
-func (s *Service) danger(path string, m capture.Measure) []retake.Danger {
+func (s *Service) danger(ctx context.Context, path string, m capture.Measure) []retake.Danger {
 	out := []retake.Danger{}
 	home := s.p.Home
 	switch {
@@ -225,5 +223,38 @@ func (s *Service) danger(path string, m capture.Measure) []retake.Danger {
 	if m.Files > giantFiles || m.Bytes > giantBytes {
 		out = append(out, retake.Danger{Class: retake.DangerGiant, Text: fmt.Sprintf("%s is larger than a project: over %d files or %d GB", path, giantFiles, giantBytes>>30)})
 	}
+	if outer, found := s.protectedAbove(ctx, path); found {
+		out = append(out, retake.Danger{Class: retake.DangerNested, Text: fmt.Sprintf(
+			"%s is inside the protected workspace %s (%s). Commands and agents started in it would use a second timeline", path, outer.Name, outer.Root)})
+	}
 	return out
+}
+
+// protectedAbove finds the nearest workspace that a directory is in. A directory that is a
+// workspace itself is in none: who protects it again hears that it is protected.
+func (s *Service) protectedAbove(ctx context.Context, path string) (retake.Workspace, bool) {
+	if _, found := s.protectedAt(ctx, path); found {
+		return retake.Workspace{}, false
+	}
+	for at := filepath.Dir(path); ; at = filepath.Dir(at) {
+		if ws, found := s.protectedAt(ctx, at); found || at == filepath.Dir(at) {
+			return ws, found
+		}
+	}
+}
+
+// protectedAt reports which workspace has its root at exactly this directory. It only
+// looks: Locate also records that a workspace was moved.
+func (s *Service) protectedAt(ctx context.Context, path string) (retake.Workspace, bool) {
+	root, err := s.p.FS.OpenRoot(path)
+	if err != nil {
+		return retake.Workspace{}, false
+	}
+	defer root.Close() //nolint:errcheck // only looked
+	id, err := mark.Read(root)
+	if err != nil || id == "" {
+		return retake.Workspace{}, false
+	}
+	ws, err := s.row(ctx, id)
+	return ws, err == nil && ws.Ended == nil
 }

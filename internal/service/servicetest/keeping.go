@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -227,6 +228,35 @@ func guard(t *testing.T, b *bench) {
 	if e.Files != 1 || len(e.Danger) != 0 || e.Free == 0 {
 		t.Errorf("estimate: %+v", e)
 	}
+}
+
+// initInside: a directory inside a workspace is protected only when that was agreed to, and the
+// workspace around it is named.
+func initInside(t *testing.T, b *bench) {
+	b.write("src/deep/a", "1")
+	b.init()
+	inner := filepath.Join(b.root, "src", "deep")
+	e, err := b.s.Estimate(b.ctx(), inner)
+	b.must(err)
+	if len(e.Danger) != 1 || e.Danger[0].Class != retake.DangerNested || !strings.Contains(e.Danger[0].Text, b.ws.Root) {
+		t.Errorf("danger: %+v", e.Danger)
+	}
+	_, err = b.s.Init(b.ctx(), retake.InitRequest{Dir: inner})
+	wantKind(t, err, retake.Denied)
+	ws, err := b.s.Locate(b.ctx(), inner)
+	b.must(err)
+	if ws.ID != b.ws.ID {
+		t.Errorf("refused, and yet the directory is in %s", ws.Name)
+	}
+	res, err := b.s.Init(b.ctx(), retake.InitRequest{Dir: inner, Accept: []string{retake.DangerNested}})
+	b.must(err)
+	// Now it is a workspace of its own: protecting it again is no question of nesting.
+	_, err = b.s.Init(b.ctx(), retake.InitRequest{Dir: inner})
+	wantKind(t, err, retake.Exists)
+	_, err = b.s.Deinit(b.ctx(), res.Workspace.ID)
+	b.must(err)
+	_, err = b.s.Init(b.ctx(), retake.InitRequest{Dir: inner})
+	wantKind(t, err, retake.Denied)
 }
 
 // budget: when the time is over, what was read is a partial moment; then comes

@@ -45,6 +45,7 @@ func Run(t *testing.T, h Harness) {
 		"DeinitAndAgain": deinitAndAgain,
 		"Untouched":      untouched,
 		"Guard":          guard,
+		"X7_Nested":      initInside,
 		"Budget":         budget,
 		"AskedTwice":     askedTwice,
 		"IfChanged":      ifChanged,
