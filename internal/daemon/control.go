@@ -24,7 +24,7 @@ func (d *daemon) routes(svc http.Handler) http.Handler {
 func (d *daemon) rooted(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.uprooted() {
-			d.goAway("the data directory is gone")
+			d.leaveLostHome()
 			_ = d.sock.Close() // once is enough
 			panic(http.ErrAbortHandler)
 		}

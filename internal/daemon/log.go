@@ -70,6 +70,14 @@ func (l *logFile) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// followPath goes on in the file that is at the path of the log now. It makes no directory:
+// where there is none, the old file is written to its end.
+func (l *logFile) followPath() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.open() // the old file stays open
+}
+
 func (l *logFile) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

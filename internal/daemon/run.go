@@ -78,7 +78,7 @@ func (o Options) run(ctx context.Context) error {
 		return err
 	}
 	defer out.Close() //nolint:errcheck // every line was written at once
-	d.log = out.logger()
+	d.logs, d.log = out, out.logger()
 	if d.place, err = os.Stat(lockPath(o.Conf)); err != nil {
 		return fmt.Errorf("look at the lock: %w", err)
 	}
@@ -179,6 +179,7 @@ func who(locks fsx.Locks) holder {
 // daemon is one life.
 type daemon struct {
 	Options
+	logs       *logFile
 	log        *slog.Logger
 	about      retake.About
 	exe        string
@@ -196,6 +197,14 @@ type daemon struct {
 func (d *daemon) uprooted() bool {
 	now, err := os.Stat(lockPath(d.Conf))
 	return err != nil || !os.SameFile(now, d.place)
+}
+
+// leaveLostHome says in the log that the data directory is gone, and asks the daemon to
+// leave. Our log went with it; if a log can be written where it was, the reason is there too.
+func (d *daemon) leaveLostHome() {
+	d.logs.followPath()
+	d.log.Error("the data directory was deleted or replaced under this daemon", "directory", d.Conf.Data, "pid", d.about.PID)
+	d.goAway("the data directory is gone")
 }
 
 // goAway asks the daemon to leave.

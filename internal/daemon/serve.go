@@ -20,6 +20,7 @@ const (
 	headerWait = 10 * time.Second
 	looksAgain = time.Minute // at the clock, when nobody asks
 	graceAfter = 5 * time.Second
+	homeEvery  = 2 * time.Second // one stat of the data directory
 )
 
 // serve answers until there is a reason to leave, and then leaves in order.
@@ -40,6 +41,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	idle, stopIdle := context.WithCancel(ctx)
 	defer stopIdle()
 	go d.watch(idle, svc)
+	go d.watchHome(idle)
 
 	var err error
 	select {
@@ -136,6 +138,25 @@ func (d *daemon) watch(ctx context.Context, p *pending) {
 		case <-opened:
 			opened = nil
 		case <-time.After(left):
+		}
+	}
+}
+
+// watchHome asks the daemon to leave when its data directory was deleted or replaced.
+// Requests look too, but they may never come: the next command starts a daemon on the
+// directory that is there now, and this one would stay beside it for ever.
+func (d *daemon) watchHome(ctx context.Context) {
+	tick := time.NewTicker(homeEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if d.uprooted() {
+			d.leaveLostHome()
+			return
 		}
 	}
 }
