@@ -32,9 +32,17 @@ type Plan struct {
 	Obstacles []Obstacle  `json:"obstacles"`
 	Holders   []Holder    `json:"holders"` // processes that hold what would be replaced
 	Effects   []Effect    `json:"effects"`
-	Bytes     int64       `json:"bytes"`  // to be written
-	Files     int64       `json:"files"`  // that are there now
-	Safety    Safety      `json:"safety"` // the moment that holds all there is now
+	Bytes     int64       `json:"bytes"`           // to be written
+	Files     int64       `json:"files"`           // that are there now
+	Safety    Safety      `json:"safety"`          // the moment that holds all there is now
+	Edits     *KeptEdits  `json:"edits,omitempty"` // that an undo leaves as they are; nil: there are none
+	Next      int64       `json:"next,omitempty"`  // the item to name when nothing of this one is left to take back
+}
+
+// KeptEdits are edits that an undo leaves in place: they are merged with what it takes back.
+type KeptEdits struct {
+	Unsaved int64   `json:"unsaved"`           // paths that changed since the last checkpoint
+	Moments []int64 `json:"moments,omitempty"` // automatic checkpoints between turns that hold edits, the newest first
 }
 
 // Total is the number of paths that would be touched.
@@ -119,11 +127,12 @@ const (
 	ObstacleNames      = "names"       // names that are one name on this file system
 	ObstacleSetuid     = "setuid"      // files that run with the rights of their owner
 	ObstacleDatabase   = "database"    // a database that is running
+	ObstacleGit        = "git"         // git is moved, or is left behind by files that go elsewhere
 )
 
 // ObstacleClasses are all of them.
 var ObstacleClasses = []string{
-	ObstacleUncaptured, ObstacleChanged, ObstaclePartial, ObstacleHeld, ObstacleMassDelete, ObstacleSpace, ObstacleNames, ObstacleSetuid, ObstacleDatabase,
+	ObstacleUncaptured, ObstacleChanged, ObstaclePartial, ObstacleHeld, ObstacleMassDelete, ObstacleSpace, ObstacleNames, ObstacleSetuid, ObstacleDatabase, ObstacleGit,
 }
 
 // Effect is something that was done outside the workspace; no restore takes it back.

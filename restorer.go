@@ -16,7 +16,8 @@ type Restorer interface {
 }
 
 // PlanRequest asks for a plan. Ref is the moment gone to, or the item that undo
-// takes back; empty: the newest one. Fork is the one to adopt.
+// takes back; empty: the newest one. Fork is the one to adopt. Edits asks undo to
+// discard the unsaved edits instead, and to take no item back.
 type PlanRequest struct {
 	Workspace WorkspaceID
 	Course    Course
@@ -24,6 +25,7 @@ type PlanRequest struct {
 	Paths     []string // none: everything
 	Git       bool     // also replace repositories that are there
 	Fork      WorkspaceID
+	Edits     bool
 }
 
 // ApplyRequest asks for a plan to be done. Accept holds the classes of obstacles

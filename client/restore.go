@@ -16,10 +16,11 @@ type planBody struct {
 	PathsRaw [][]byte           `json:"paths_raw,omitempty"`
 	Git      bool               `json:"git,omitempty"`
 	Fork     retake.WorkspaceID `json:"fork,omitempty"`
+	Edits    bool               `json:"edits,omitempty"`
 }
 
 func planOf(q *retake.PlanRequest) planBody {
-	return planBody{Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: twins(q.Paths), Git: q.Git, Fork: q.Fork}
+	return planBody{Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: twins(q.Paths), Git: q.Git, Fork: q.Fork, Edits: q.Edits}
 }
 
 // PlanRestore says what would be done. It touches nothing, so it may be asked

@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/picture"
+	"github.com/retake-dev/retake/internal/screen"
 )
 
 // journey is what restore, undo, redo and adopt have in common: a plan, consent,
@@ -20,6 +21,9 @@ type journey struct {
 	planOnly bool
 	list     bool
 	git      bool
+	edits    bool // undo discards unsaved edits
+	all      bool // undo is not limited to the sub-directory that we are in
+	scoped   bool // it is limited to it
 	digest   string
 	accept   []string
 	typed    spoken
@@ -39,7 +43,7 @@ func (j *journey) flags(cmd *cobra.Command) {
 	fs.BoolVar(&j.planOnly, "dry-run", false, "the same as --plan")
 	fs.BoolVar(&j.list, "list", false, "every path of the plan, nothing folded")
 	fs.StringVar(&j.digest, "digest", "", "apply exactly the plan with this `DIGEST`, without questions")
-	fs.StringSliceVar(&j.accept, "accept", nil, "consent to a `CLASS` of obstacle: uncaptured, changed, partial, held, mass-delete, space, names, setuid, database")
+	fs.StringSliceVar(&j.accept, "accept", nil, "consent to a `CLASS` of obstacle: uncaptured, changed, partial, held, mass-delete, space, names, setuid, database, git")
 	fs.BoolVar(&j.git, "git", false, "also replace repositories that are there")
 }
 
@@ -81,6 +85,9 @@ func (j *journey) travel(ctx context.Context, s retake.Service, req retake.PlanR
 	}
 	if picture.Idle(&plan) {
 		return j.showIdle(&plan)
+	}
+	if j.scoped && !j.json {
+		fmt.Fprintf(j.Err, "Only %s/, where you are. For everything: %s\n\n", screen.Escape(plan.Paths[0]), j.typed.with("--all"))
 	}
 	accepted, err := j.consent(ctx, s, &plan)
 	if err != nil {

@@ -80,7 +80,7 @@ func (j *journey) speak(cmd *cobra.Command, refs, paths []string) error {
 	for _, r := range refs {
 		j.typed.words = append(j.typed.words, l.Word(r))
 	}
-	for _, name := range []string{"finish", "undo", "git"} {
+	for _, name := range []string{"finish", "undo", "git", "edits", "all"} {
 		if fl := cmd.Flags().Lookup(name); fl != nil && fl.Changed {
 			j.typed.words = append(j.typed.words, "--"+name)
 		}

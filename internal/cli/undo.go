@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
@@ -9,17 +11,25 @@ import (
 func (f *face) undoCommand() *cobra.Command {
 	c := &journey{face: f}
 	cmd := &cobra.Command{
-		Use: "undo [REF] [-- PATH…]", Short: "take back one turn or change: the newest, or a named one",
+		Use: "undo [REF] [-- PATH…]", Short: "take back the last recorded change and keep unsaved edits",
+		Long: "Takes back the last recorded change: a turn, a save, a restore or an adopt. With REF, that one.\n" +
+			"Unsaved edits stay and are merged; --edits discards them instead. In a sub-directory only\n" +
+			"that part is taken back; --all takes back everything.",
 		Args: beforePaths(0, 1),
 		RunE: f.asPath("", func(cmd *cobra.Command, args []string) error { return c.along(cmd, args, retake.CourseUndo) }),
 	}
 	c.flags(cmd)
+	cmd.Flags().BoolVar(&c.edits, "edits", false, "discard unsaved edits instead of the last recorded change")
+	cmd.Flags().BoolVar(&c.all, "all", false, "take back everything, not only what is below this directory")
 	return cmd
 }
 
 // along is undo and redo: a course through the workspace we are in.
 func (j *journey) along(cmd *cobra.Command, args []string, course retake.Course) error {
 	refs, typed := splitDash(cmd, args)
+	if j.edits && len(refs) > 0 {
+		return usage(helpHint(cmd), "--edits takes no moment: unsaved edits are in none.")
+	}
 	if err := j.speak(cmd, refs, typed); err != nil {
 		return err
 	}
@@ -27,12 +37,22 @@ func (j *journey) along(cmd *cobra.Command, args []string, course retake.Course)
 	if err != nil {
 		return err
 	}
-	req := retake.PlanRequest{Workspace: ws.ID, Course: course}
+	req := retake.PlanRequest{Workspace: ws.ID, Course: course, Edits: j.edits}
 	if len(refs) == 1 {
 		req.Ref = refs[0]
+	}
+	if course == retake.CourseUndo && len(typed) == 0 && !j.all && !j.apart() {
+		typed = []string{"."} // a sub-directory is a scope; the root is everything
 	}
 	if req.Paths, err = j.insideAll(ws, typed); err != nil {
 		return err
 	}
-	return j.travel(cmd.Context(), s, req)
+	j.scoped = len(req.Paths) > 0 && len(args) == len(refs)
+	err = j.travel(cmd.Context(), s, req)
+	if j.scoped && retake.IsKind(err, retake.NotFound) {
+		e := *retake.AsError(err)
+		e.What, e.Hint = fmt.Sprintf("%s below %s/", e.What, req.Paths[0]), "for everything: "+j.typed.with("--all")+"     "+e.Hint
+		return &e
+	}
+	return err
 }

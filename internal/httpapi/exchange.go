@@ -41,6 +41,7 @@ type applyBody struct {
 	PathsRaw [][]byte            `json:"paths_raw,omitempty" nullable:"false" doc:"The bytes of all paths, when one of them is not UTF-8."`
 	Git      bool                `json:"git,omitempty" doc:"Also replace repositories that are there."`
 	Fork     retake.WorkspaceID  `json:"fork,omitempty" doc:"The fork to adopt."`
+	Edits    bool                `json:"edits,omitempty" doc:"With the course undo: discard the unsaved edits instead of the last recorded change."`
 	Accept   []string            `json:"accept,omitempty" nullable:"false" doc:"Classes of obstacles that are consented to before they are seen."`
 	ID       retake.CheckpointID `json:"id,omitempty" doc:"Of the checkpoint of the restore, made by the asker, cp_ and a UUID, so that asking again adds nothing. Empty: made here."`
 }
@@ -142,7 +143,7 @@ func (a *api) apply(ctx context.Context, in *applyInput, tell func(retake.Progre
 	if b.Course == "" {
 		b.Course = retake.CourseRestore
 	}
-	req := retake.PlanRequest{Workspace: in.Workspace, Course: b.Course, Ref: b.Ref, Paths: wholes(b.Paths, b.PathsRaw), Git: b.Git, Fork: b.Fork}
+	req := retake.PlanRequest{Workspace: in.Workspace, Course: b.Course, Ref: b.Ref, Paths: wholes(b.Paths, b.PathsRaw), Git: b.Git, Fork: b.Fork, Edits: b.Edits}
 	return a.applied(ctx, retake.ApplyRequest{PlanRequest: req, Accept: b.Accept, ID: moment(ctx, b.ID), Progress: tell})
 }
 

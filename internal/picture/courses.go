@@ -96,7 +96,11 @@ func idleText(p *retake.Plan) string {
 	to := screen.Escape(goal(p))
 	switch p.Course {
 	case retake.CourseUndo:
-		return "Nothing of " + to + " is left to take back. Nothing to do."
+		text := "Nothing of " + to + " is left to take back: it changed again since."
+		if p.Next > 0 {
+			text += fmt.Sprintf(" The change before it: retake undo %d", p.Next)
+		}
+		return text
 	case retake.CourseRedo:
 		return "All of " + to + " is there again already. Nothing to do."
 	case retake.CourseAdopt:

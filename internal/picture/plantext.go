@@ -2,6 +2,7 @@ package picture
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/retake-dev/retake"
@@ -67,7 +68,38 @@ func planHead(l Look, p *retake.Plan) string {
 		head += "  " + about
 		width += 2 + screen.Width(about)
 	}
-	return l.Ends(head, l.Dim(right), width, screen.Width(right)) + "\n" + planSentence(l, p) + "\n"
+	lines := l.Ends(head, l.Dim(right), width, screen.Width(right)) + "\n" + planSentence(l, p)
+	if edits := editsText(p); edits != "" {
+		gap := " "
+		if l.ShownWidth(planSentence(l, p))+1+screen.Width(edits) > l.Width {
+			gap = "\n"
+		}
+		lines += gap + edits
+	}
+	return lines + "\n"
+}
+
+// editsText says which edits an undo leaves in place.
+func editsText(p *retake.Plan) string {
+	if p.Edits == nil {
+		return ""
+	}
+	var in []string
+	for _, n := range slices.Backward(p.Edits.Moments) {
+		in = append(in, fmt.Sprint(n))
+	}
+	if most := 3; len(in) > most {
+		in = append(in[:most], fmt.Sprintf("%d more", len(in)-most))
+	}
+	those := strings.Join(in, ", ")
+	switch {
+	case len(in) == 0:
+		return "Your unsaved edits stay."
+	case p.Edits.Unsaved == 0:
+		return "Your edits in " + those + " stay."
+	default:
+		return "Your unsaved edits and those in " + those + " stay."
+	}
 }
 
 // aboutGoal tells more of where a plan leads, without color.

@@ -24,6 +24,9 @@ func RenderResult(l Look, p *retake.Plan, res retake.RestoreResult, took time.Du
 	if res.Checkpoint.ID != "" {
 		field("now", nowText(l, p, res))
 	}
+	if text := editsText(p); text != "" {
+		field("edits", strings.ToLower(text[:1])+strings.TrimSuffix(text[1:], "."))
+	}
 	for _, k := range p.Keeps {
 		if k.Why == retake.KeepConflict && k.Side != "" {
 			field("beside", screen.Escape(k.Side)+l.Dim("  the other version of "+screen.Escape(k.Path)))

@@ -17,7 +17,7 @@ func (p *planner) settle(ctx context.Context, path string, s sides, kin map[stri
 	if err != nil {
 		return err
 	}
-	if unmoved && p.Steady && !isDir(s.now) && !isDir(s.want) && p.Volatile(path) {
+	if unmoved && p.Steady && isFile(s.now) && isFile(s.want) && flowing(path) {
 		return p.spare(ctx, path, s)
 	}
 	if unmoved {
@@ -51,7 +51,10 @@ func (p *planner) notAsked(path string, s sides, kin map[string]string) {
 	}
 }
 
-// spare leaves what programs write all the time.
+func isFile(e *retake.Entry) bool { return e != nil && e.Kind == retake.KindFile }
+
+// spare leaves a log or something built that a program wrote on. One that was deleted comes
+// back, and a database goes back, like everything else.
 func (p *planner) spare(ctx context.Context, path string, s sides) error {
 	same, err := p.same(ctx, s.now, s.want)
 	if err == nil && !same {

@@ -240,14 +240,16 @@ func TestUndoPassesOverMomentsOfALog(t *testing.T) {
 	r.has("a", "22", "b", "22")
 }
 
-// Fault: undo stayed at a moment in which only a repository changed, which it leaves.
-func TestUndoPassesOverAMomentOfARepository(t *testing.T) {
+// Fault: undo passed over a moment in which only a repository changed.
+func TestU1_UndoOfAMomentOfARepository(t *testing.T) {
 	t.Parallel()
 	r := newTrial(t, "a", "1", ".git/HEAD", "x")
 	r.turn("a", "22")
 	r.turn(".git/HEAD", "yy")
 	r.goes(undo)
-	r.has("a", "1", ".git/HEAD", "yy")
+	r.has("a", "22", ".git/HEAD", "x")
+	r.goes(undo)
+	r.has("a", "1", ".git/HEAD", "x")
 	r.refuses(retake.NotFound, undo)
 }
 

@@ -26,6 +26,7 @@ func (p *planner) obstacles(ctx context.Context) error {
 	p.askChanged()
 	p.askPartial()
 	p.askMass()
+	p.askGit()
 	p.askSetuid()
 	if p.plan.Bytes > p.World.Free && p.World.Root != nil {
 		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleSpace, Text: fmt.Sprintf("%s are to be written, and %s are free", screen.Bytes(p.plan.Bytes), screen.Bytes(p.World.Free))})
@@ -118,6 +119,13 @@ func (p *planner) askMass() {
 		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleMassDelete, Text: fmt.Sprintf("%s deletions, the limit is %s", screen.Count(int64(n)), screen.Count(massFiles))})
 	case n > massAtOnce && float64(n) > massShare*float64(p.Files):
 		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleMassDelete, Text: fmt.Sprintf("%s deletions, more than %.0f %% of all %s files", screen.Count(int64(n)), massShare*100, screen.Count(p.Files))})
+	}
+}
+
+// askGit: an item that changed nothing but git takes commits and branches back.
+func (p *planner) askGit() {
+	if p.GitAlone && slices.ContainsFunc(p.touched(), func(s retake.Step) bool { return InRepository(s.Path) }) {
+		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleGit, Text: "git itself goes back: commits, branches and the index"})
 	}
 }
 

@@ -17,7 +17,8 @@ type Request struct {
 	Target   *retake.Checkpoint
 	Paths    []string // none: everything
 	Git      bool     // also repositories that are there
-	Steady   bool     // what programs write all the time is left
+	Steady   bool     // logs and build output that changed are left
+	GitAlone bool     // git is all that the item changed, so it goes back and is asked about
 	Plain    bool     // no merging of lines, no side copies: what differs is left
 	Trees    store.Trees
 	Now      retake.Entry

@@ -90,6 +90,7 @@ func (a *application) run(ctx context.Context) (retake.RestoreResult, error) {
 		return retake.RestoreResult{}, err
 	}
 	a.j, a.held, a.effects = j, shown.Holders, shown.Effects
+	a.req.Paths = j.req.Paths
 	if idle(&shown) {
 		return a.nothing(ctx, v)
 	}

@@ -3,38 +3,50 @@ package service
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/tree"
 )
 
-// walkBack goes through a timeline from the newest and tells items from the rest.
+// walkBack goes through a timeline from the newest and tells items from the rest. An item
+// is a recorded change that a person can point at: a turn, a save, a restore or an adopt.
+// Undo and redo are ways between items and none themselves.
 type walkBack struct {
 	s      *Service
-	git    bool                          // changes of repositories count
-	undone map[retake.CheckpointID]bool  // what undo and redo said last of an item
-	half   map[int64]retake.CheckpointID // numbers before a restore, with what it began from
-	last   *retake.Checkpoint            // that was looked at
-	newer  *retake.Checkpoint            // the one before it
+	undone map[retake.CheckpointID]bool // what undo and redo said last of an item
+	ended  map[turnKey]bool             // turns whose newest moment was seen
+	inner  bool                         // the last one belongs to a turn whose newest moment was seen before it
+	edits  []int64                      // automatic moments on the way that hold edits, the newest first
+	paths  []string                     // only what changed something below these is an item; none: everything
+	last   *retake.Checkpoint           // that was looked at
+	newer  *retake.Checkpoint           // the one before it
+}
+
+func (s *Service) walkBack(paths []string) *walkBack {
+	return &walkBack{s: s, undone: map[retake.CheckpointID]bool{}, ended: map[turnKey]bool{}, paths: paths}
 }
 
 // note takes in what a checkpoint says of others. It reports whether it is a way itself.
 func (w *walkBack) note(cp retake.Checkpoint) bool {
-	w.last, w.newer = &cp, w.last
-	if cp.Return == nil {
-		return false
-	}
-	w.half[cp.Number-1] = cp.Return.Before
-	if cp.Return.Course == retake.CourseUnwind {
-		w.half[cp.Number-1] = ""
+	w.last, w.newer, w.inner = &cp, w.last, false
+	if key, ok := turnOf(cp); ok {
+		w.inner, w.ended[key] = w.ended[key], true
 	}
 	if !way(cp) {
 		return false
 	}
-	if _, known := w.undone[cp.Return.Target]; !known && len(cp.Return.Paths) == 0 {
-		w.undone[cp.Return.Target] = cp.Return.Course == retake.CourseUndo
+	if w.wholly(*cp.Return) {
+		if _, known := w.undone[cp.Return.Target]; !known {
+			w.undone[cp.Return.Target] = cp.Return.Course == retake.CourseUndo
+		}
 	}
 	return true
+}
+
+// wholly reports whether an undo or redo was of all that is asked about.
+func (w *walkBack) wholly(r retake.Return) bool {
+	return len(r.Paths) == 0 || len(w.paths) > 0 && !slices.ContainsFunc(w.paths, func(p string) bool { return !tree.Match(r.Paths, p) })
 }
 
 // way reports whether a checkpoint was made by undo or redo.
@@ -42,40 +54,41 @@ func way(cp retake.Checkpoint) bool {
 	return cp.Return != nil && (cp.Return.Course == retake.CourseUndo || cp.Return.Course == retake.CourseRedo)
 }
 
-// isItem reports whether a checkpoint changed something that counts. before is the one
-// before it on the line.
+// isItem reports whether a checkpoint recorded a change. before is the one before it on
+// the line. Edits in a moment that nobody asked for are no item: they stay like edits that
+// are in no moment, and are noted.
 func (w *walkBack) isItem(ctx context.Context, cp, before retake.Checkpoint) (bool, error) {
-	if sameTurn(before, cp) { // a turn is one item, however many moments it has
-		first, err := w.s.beforeItem(ctx, cp)
-		if err != nil && !retake.IsKind(err, retake.NotFound) {
-			return false, err
-		}
-		if err == nil { // else it was forgotten, and whoever takes the turn back hears so
-			before = first
-		}
-	}
-	began, first := w.half[cp.Number]
 	switch {
 	case cp.Trigger == retake.TriggerInit, cp.Trigger == retake.TriggerFork, before.ID == "":
 		return false, nil
 	case cp.Return != nil && cp.Return.Course == retake.CourseUnwind:
 		return false, nil
-	case first && cp.Trigger == retake.TriggerSafety && began != cp.ID: // half of a restore that was cut off
-		return false, nil
-	case w.newer != nil && sameTurn(cp, *w.newer): // the end of its turn is the item
-		return false, nil
-	case ranOut(cp): // its other half is the item
-		return false, nil
-	case cp.Content == before.Content:
+	case w.inner, ranOut(cp): // its end, or its other half, is the item
 		return false, nil
 	}
-	return w.differs(ctx, cp, before)
+	first, err := w.s.beforeItem(ctx, cp)
+	switch {
+	case err != nil && !retake.IsKind(err, retake.NotFound):
+		return false, err
+	case err == nil && cp.Content == first.Content: // an error: it was forgotten, and whoever takes it back hears so
+		return false, nil
+	}
+	if err == nil && len(w.paths) > 0 {
+		if touches, err := w.touches(ctx, first, cp); err != nil || !touches {
+			return false, err
+		}
+	}
+	if automatic(cp, before) {
+		w.noteEdits(cp)
+		return false, nil
+	}
+	return true, nil
 }
 
-var errDiffers = errors.New("differs")
+var errTouches = errors.New("touches")
 
-// differs reports whether two checkpoints differ in a path that counts.
-func (w *walkBack) differs(ctx context.Context, cp, before retake.Checkpoint) (bool, error) {
+// touches reports whether two checkpoints differ below the paths.
+func (w *walkBack) touches(ctx context.Context, before, cp retake.Checkpoint) (bool, error) {
 	st, err := w.s.store(ctx)
 	if err != nil {
 		return false, err
@@ -83,15 +96,40 @@ func (w *walkBack) differs(ctx context.Context, cp, before retake.Checkpoint) (b
 	from := retake.Entry{Kind: retake.KindDir, Object: before.Tree}
 	to := retake.Entry{Kind: retake.KindDir, Object: cp.Tree}
 	err = tree.Compare(ctx, st, &from, st, &to, func(c retake.Change) error {
-		if c.What != retake.Timed && counts(c.Path, w.git) {
-			return errDiffers
+		if c.What != retake.Timed && tree.Match(w.paths, c.Path) {
+			return errTouches
 		}
 		return nil
 	})
-	if errors.Is(err, errDiffers) {
+	if errors.Is(err, errTouches) {
 		return true, nil
 	}
 	return false, err
+}
+
+// automatic reports whether a moment outside a turn was taken without anybody asking.
+func automatic(cp, before retake.Checkpoint) bool {
+	switch cp.Trigger {
+	case retake.TriggerPrompt, retake.TriggerQuiet, retake.TriggerSafety:
+		return true
+	case retake.TriggerSession:
+		return cp.Turn == nil || cp.Turn.ID == ""
+	case retake.TriggerComplete: // it is what its first half is
+		return ranOut(before) && before.Trigger != retake.TriggerComplete && automatic(before, retake.Checkpoint{})
+	default:
+		return false
+	}
+}
+
+// noteEdits remembers a moment whose edits stay. What a restore left behind that was cut
+// off is nobody's edit.
+func (w *walkBack) noteEdits(cp retake.Checkpoint) {
+	if n := w.newer; n != nil && n.Return != nil && (n.Return.Course == retake.CourseFinish || n.Return.Course == retake.CourseUnwind) {
+		return
+	}
+	if !w.undone[cp.ID] {
+		w.edits = append(w.edits, cp.Number)
+	}
 }
 
 const (

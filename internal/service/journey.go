@@ -26,6 +26,7 @@ type journey struct {
 	gaps   []retake.Gap  // of what is wanted
 	base   *retake.Entry // nil: whatever is there gives way
 	loose  bool          // the edits since the last moment are taken back
+	edits  []int64       // automatic moments whose edits stay, the newest first
 	side   string
 	fork   *retake.Workspace
 	cut    *restore.Cut // what was cut off, for finish and unwind
@@ -42,7 +43,7 @@ type view struct {
 }
 
 // travel resolves a request.
-func (s *Service) travel(ctx context.Context, ws retake.Workspace, req retake.PlanRequest, v view, passed map[retake.CheckpointID]bool) (journey, error) {
+func (s *Service) travel(ctx context.Context, ws retake.Workspace, req retake.PlanRequest, v view) (journey, error) {
 	j := journey{req: req}
 	cut, err := s.cutOff(ws.ID)
 	if err != nil {
@@ -62,9 +63,9 @@ func (s *Service) travel(ctx context.Context, ws retake.Workspace, req retake.Pl
 	case retake.CourseRestore:
 		return s.toMoment(ctx, j)
 	case retake.CourseUndo:
-		return s.undoing(ctx, j, v, passed)
+		return s.undoing(ctx, j, v)
 	case retake.CourseRedo:
-		return s.redoing(ctx, j, passed)
+		return s.redoing(ctx, j)
 	case retake.CourseAdopt:
 		return s.adopting(ctx, ws, j)
 	default:

@@ -46,9 +46,16 @@ func (s *Service) planNow(ctx context.Context, l *live, ws retake.Workspace, roo
 	if shown != nil {
 		w.Holders = nil
 	}
-	j, p, err := s.firstThatChanges(ctx, ws, req, v, w)
+	j, err := s.travel(ctx, ws, req, v)
+	if err != nil {
+		return j, retake.Plan{}, v, err
+	}
+	p, err := s.planFor(ctx, ws, j, v, w)
 	if err == nil {
 		p.Effects, err = s.crossed(ctx, ws.ID, j)
+	}
+	if err == nil {
+		err = s.sayWhatStays(ctx, j, &p, v)
 	}
 	if shown != nil {
 		p.Holders = shown.Holders
@@ -65,34 +72,24 @@ func (s *Service) planNow(ctx context.Context, l *live, ws retake.Workspace, roo
 	return j, p, v, err
 }
 
-// firstThatChanges passes items over of which nothing is left to take back or to bring:
-// all of it was changed since, or is so already.
-func (s *Service) firstThatChanges(ctx context.Context, ws retake.Workspace, req retake.PlanRequest, v view, w restore.World) (journey, retake.Plan, error) {
-	passed := map[retake.CheckpointID]bool{}
-	var firstJourney journey
-	var firstPlan retake.Plan
-	for n := 0; ; n++ {
-		j, err := s.travel(ctx, ws, req, v, passed)
-		if err != nil && n > 0 && retake.IsKind(err, retake.NotFound) {
-			return firstJourney, firstPlan, nil // nothing further: the first says why
-		}
-		if err != nil {
-			return j, retake.Plan{}, err
-		}
-		p, err := s.planFor(ctx, ws, j, v, w)
-		if n == 0 {
-			firstJourney, firstPlan = j, p
-		}
-		back := req.Course == retake.CourseUndo || req.Course == retake.CourseRedo
-		if err != nil || !back || req.Ref != "" || len(req.Paths) > 0 || !idle(&p) {
-			return j, p, err
-		}
-		if j.loose {
-			passed[looseEdits] = true
-		} else {
-			passed[j.target.ID] = true
-		}
+// sayWhatStays adds to the plan of an undo which edits it leaves, and which item comes next
+// when nothing of this one is left to take back.
+func (s *Service) sayWhatStays(ctx context.Context, j journey, p *retake.Plan, v view) error {
+	if j.req.Course != retake.CourseUndo || j.loose {
+		return nil
 	}
+	if n := len(v.loose); n > 0 || len(j.edits) > 0 {
+		p.Edits = &retake.KeptEdits{Unsaved: int64(n), Moments: j.edits}
+	}
+	if !idle(p) || j.req.Ref != "" {
+		return nil
+	}
+	next, err := s.itemBefore(ctx, j.req, s.walkBack(j.req.Paths), j.target.Number)
+	if retake.IsKind(err, retake.NotFound) {
+		return nil
+	}
+	p.Next = next.Number
+	return err
 }
 
 // planFor makes the plan of a journey from one view of the workspace.
@@ -114,6 +111,11 @@ func (s *Service) planFor(ctx context.Context, ws retake.Workspace, j journey, v
 		r.Steady = true
 	}
 	p, err := restore.Make(ctx, r)
+	if along := j.req.Course == retake.CourseUndo || j.req.Course == retake.CourseRedo; err == nil && along && idle(&p) {
+		r.GitAlone = !r.Git
+		r.Steady, r.Git = false, true // logs and git are all there is to take back: then exactly these
+		p, err = restore.Make(ctx, r)
+	}
 	p.Workspace, p.Fork = ws.ID, j.fork
 	return p, err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/restore"
 )
 
 const (
@@ -180,7 +181,7 @@ func anyChange(retake.Change) bool { return true }
 
 // ownWork reports whether a change is worth a moment. What programs write all day is not.
 func ownWork(c retake.Change) bool {
-	return countFiles([]retake.Change{c}).Total() > 0 && counts(c.Path, false)
+	return countFiles([]retake.Change{c}).Total() > 0 && worthSaving(c.Path)
 }
 
 var errBusy = errors.New("somebody is at work there")
@@ -218,7 +219,7 @@ func (s *Service) changedSome(ctx context.Context, l *live, ws retake.Workspace,
 		return true, nil
 	}
 	s.drain(l, ws.Root)
-	if l.doubt == "" && len(l.inodes) == 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(l.dirt)), func(p string) bool { return counts(p, false) }) {
+	if l.doubt == "" && len(l.inodes) == 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(l.dirt)), worthSaving) {
 		return false, nil
 	}
 	used := l.used
@@ -226,3 +227,7 @@ func (s *Service) changedSome(ctx context.Context, l *live, ws retake.Workspace,
 	l.used = used // nobody asked for it
 	return slices.ContainsFunc(changes, worth), err
 }
+
+// worthSaving reports whether a change of this path is a reason for a quiet moment. What
+// programs write all day, and what git keeps, is none.
+func worthSaving(path string) bool { return !restore.Output(path) && !restore.InRepository(path) }

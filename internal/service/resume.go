@@ -84,7 +84,7 @@ const maxHops = 100
 // saidBefore goes back from a number: to a moment that an agent's work led to, or to a
 // restore that says where to go on.
 func (s *Service) saidBefore(ctx context.Context, ws retake.WorkspaceID, from int64) (found, to *retake.Checkpoint, err error) {
-	w := &walkBack{s: s, undone: map[retake.CheckpointID]bool{}, half: map[int64]retake.CheckpointID{}}
+	w := s.walkBack(nil)
 	gone := false // the turn of the one that was looked at before was taken back
 	err = s.backwards(ctx, ws, from, func(c, _ retake.Checkpoint) (bool, error) {
 		w.note(c)

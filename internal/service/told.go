@@ -57,9 +57,22 @@ func (h *hearing) agents() []int {
 	return out
 }
 
-// sameTurn reports whether two neighbours on a timeline are parts of one turn.
+// turnKey names a turn among those of all sessions.
+type turnKey struct{ agent, session, id string }
+
+// turnOf is the turn that a checkpoint was taken in, or at the end of.
+func turnOf(cp retake.Checkpoint) (turnKey, bool) {
+	if !inTurn(cp) || cp.Turn.ID == "" {
+		return turnKey{}, false
+	}
+	return turnKey{cp.Turn.Agent, cp.Turn.Session, cp.Turn.ID}, true
+}
+
+// sameTurn reports whether two moments are parts of one turn.
 func sameTurn(a, b retake.Checkpoint) bool {
-	return inTurn(a) && inTurn(b) && a.Turn.Agent == b.Turn.Agent && a.Turn.Session == b.Turn.Session && a.Turn.ID == b.Turn.ID && a.Turn.ID != ""
+	x, inA := turnOf(a)
+	y, inB := turnOf(b)
+	return inA && inB && x == y
 }
 
 // inTurn reports whether a checkpoint was taken while a turn went on, or at its end.

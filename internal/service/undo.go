@@ -8,81 +8,102 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/restore"
+	"github.com/retake-dev/retake/internal/screen"
 )
 
-// An item is one thing that can be taken back: a turn, another checkpoint that changed
-// something, or the edits since the last one. Undo and redo are ways between items and none
-// themselves.
-
-// undoing finds what undo takes back: the item that is named, else the edits since
-// the last moment, else the newest item that was not taken back yet. Those in passed
-// would change nothing any more.
-func (s *Service) undoing(ctx context.Context, j journey, v view, passed map[retake.CheckpointID]bool) (journey, error) {
-	if j.req.Ref == "" && !passed[looseEdits] && edited(v, j.req.Git) {
-		var err error
-		j.want, err = s.treeOf(ctx, v.tip)
-		j.gaps, j.loose = v.tip.Coverage.Gaps, true
-		return j, err
+// undoing finds what undo takes back: the item that is named, else the newest one that was
+// not taken back yet. Unsaved edits stay, unless they are what is asked for.
+func (s *Service) undoing(ctx context.Context, j journey, v view) (journey, error) {
+	if j.req.Edits {
+		return s.undoingEdits(ctx, j, v)
 	}
-	item, err := s.undoItem(ctx, j.req, passed)
+	w := s.walkBack(j.req.Paths)
+	item, err := s.undoItem(ctx, j.req, w)
+	if retake.IsKind(err, retake.NotFound) && j.req.Ref == "" && len(v.loose) > 0 {
+		err = onlyEdits(len(v.loose))
+	}
 	if err != nil {
 		return j, err
 	}
-	return s.between(ctx, j, item, true)
+	j.edits = w.edits
+	return s.takingBack(ctx, j, item)
 }
 
-// looseEdits stands for the edits since the last moment among items.
-const looseEdits retake.CheckpointID = "edits"
-
-// edited reports whether somebody changed something since the last moment; what
-// programs write all the time does not count.
-func edited(v view, git bool) bool {
-	for path := range v.loose {
-		if counts(path, git) {
-			return true
-		}
+// undoingEdits goes back to the last moment.
+func (s *Service) undoingEdits(ctx context.Context, j journey, v view) (journey, error) {
+	if j.req.Ref != "" {
+		return j, &retake.Error{Kind: retake.Invalid, What: "unsaved edits belong to no moment; name a moment or use --edits, not both", Safe: unchanged}
 	}
-	return false
+	if len(v.loose) == 0 {
+		return j, &retake.Error{Kind: retake.NotFound, What: "there are no unsaved edits", Safe: unchanged, Hint: "take the last change back: retake undo"}
+	}
+	var err error
+	j.want, err = s.treeOf(ctx, v.tip)
+	j.gaps, j.loose = v.tip.Coverage.Gaps, true
+	return j, err
 }
 
-// counts reports whether a change of this path makes an item. A repository that is there
-// is left by undo; one that went comes back.
-func counts(path string, git bool) bool {
-	return !restore.Output(path) && (git || !restore.InRepository(path))
+func onlyEdits(n int) error {
+	return &retake.Error{
+		Kind: retake.NotFound, What: "no recorded change is left to take back", Safe: fmt.Sprintf("%s Your unsaved edits of %s stay.", unchanged, pathCount(n)),
+		Hint: "discard them: retake undo --edits     the timeline: retake log",
+	}
 }
 
-func (s *Service) redoing(ctx context.Context, j journey, passed map[retake.CheckpointID]bool) (journey, error) {
-	item, err := s.redoItem(ctx, j.req, passed)
+func pathCount(n int) string {
+	if n == 1 {
+		return "1 path"
+	}
+	return screen.Count(int64(n)) + " paths"
+}
+
+// redoing is the exact inverse of the last undo: from what that left to what was there
+// before it, whatever part of an item it took back.
+func (s *Service) redoing(ctx context.Context, j journey) (journey, error) {
+	undo, err := s.lastUndo(ctx, j.req.Workspace)
 	if err != nil {
 		return j, err
 	}
-	return s.between(ctx, j, item, false)
+	before, err := s.p.Catalog.Checkpoint(ctx, undo.Return.Before)
+	if err == nil {
+		j.target, err = s.itemOf(ctx, undo)
+	}
+	if errors.Is(err, catalog.ErrNotFound) {
+		err = &retake.Error{Kind: retake.NotFound, What: "what was taken back was forgotten since", Safe: unchanged, Hint: goElse}
+	}
+	if err != nil {
+		return j, err
+	}
+	j.side = fmt.Sprintf(".as-%d", j.target.Number)
+	j.req.Paths, j.req.Git = undo.Return.Paths, true // git differs only if the undo moved it
+	return s.between(ctx, j, undo, before)
 }
 
-// between sets the way from an item to what was before it, or forth again.
-func (s *Service) between(ctx context.Context, j journey, item retake.Checkpoint, back bool) (journey, error) {
+// itemOf is what an undo took back.
+func (s *Service) itemOf(ctx context.Context, undo retake.Checkpoint) (*retake.Checkpoint, error) {
+	item, err := s.p.Catalog.Checkpoint(ctx, undo.Return.Target)
+	return &item, err
+}
+
+// takingBack sets the way from an item to what was there before it.
+func (s *Service) takingBack(ctx context.Context, j journey, item retake.Checkpoint) (journey, error) {
 	before, err := s.beforeItem(ctx, item)
 	if err != nil {
 		return j, err
 	}
-	early, err := s.treeOf(ctx, before)
+	j.target, j.side = &item, fmt.Sprintf(".before-%d", item.Number)
+	return s.between(ctx, j, item, before)
+}
+
+// between sets the way from one state to another: what differs is brought into what is there.
+func (s *Service) between(ctx context.Context, j journey, from, to retake.Checkpoint) (journey, error) {
+	base, err := s.treeOf(ctx, from)
 	if err != nil {
 		return j, err
 	}
-	late, err := s.treeOf(ctx, item)
-	if err != nil {
-		return j, err
-	}
-	j.target = &item
-	if back {
-		j.base, j.want, j.gaps = &late, early, slices.Concat(before.Coverage.Gaps, item.Coverage.Gaps)
-		j.side = fmt.Sprintf(".before-%d", item.Number)
-	} else {
-		j.base, j.want, j.gaps = &early, late, slices.Concat(before.Coverage.Gaps, item.Coverage.Gaps)
-		j.side = fmt.Sprintf(".as-%d", item.Number)
-	}
-	return j, nil
+	j.base, j.gaps = &base, slices.Concat(to.Coverage.Gaps, from.Coverage.Gaps)
+	j.want, err = s.treeOf(ctx, to)
+	return j, err
 }
 
 // beforeItem is the state that an item began with.
@@ -102,12 +123,15 @@ func (s *Service) beforeItem(ctx context.Context, item retake.Checkpoint) (retak
 			return retake.Checkpoint{}, err
 		case len(older) == 0:
 			return retake.Checkpoint{}, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("there is nothing before moment %d", item.Number), Safe: unchanged, Hint: goElse}
-		case older[0].Number != at.Number-1 && !sameTurn(older[0], at):
+		case at.ID != item.ID && automatic(at, older[0]): // the other half of what was there at the prompt
+			return at, nil
+		case sameTurn(older[0], at), at.Trigger == retake.TriggerComplete && ranOut(older[0]):
+			at = older[0] // a part of the same turn, or the first half of a capture that ran out of time
+		case older[0].Number != at.Number-1:
 			return retake.Checkpoint{}, forgottenBefore(item)
-		case (at.Trigger != retake.TriggerComplete || !ranOut(older[0])) && !sameTurn(older[0], at):
+		default:
 			return older[0], nil
 		}
-		at = older[0] // a part of the same turn, or the first half of a capture that ran out of time
 	}
 }
 
@@ -119,15 +143,20 @@ func forgottenBefore(item retake.Checkpoint) error {
 
 func ranOut(cp retake.Checkpoint) bool { return cp.Coverage.Count()[retake.ReasonBudget] > 0 }
 
-// undoItem is the one that is named, or the newest that was not taken back.
-func (s *Service) undoItem(ctx context.Context, req retake.PlanRequest, passed map[retake.CheckpointID]bool) (retake.Checkpoint, error) {
+// undoItem is the one that is named, or the newest that was not taken back. Nothing is
+// passed over in silence: w knows the automatic moments on the way.
+func (s *Service) undoItem(ctx context.Context, req retake.PlanRequest, w *walkBack) (retake.Checkpoint, error) {
 	if req.Ref != "" {
 		return s.namedItem(ctx, req)
 	}
-	w := &walkBack{s: s, git: req.Git, undone: map[retake.CheckpointID]bool{}, half: map[int64]retake.CheckpointID{}}
+	return s.itemBefore(ctx, req, w, 0)
+}
+
+// itemBefore is the newest item below a number that was not taken back; 0 is above all.
+func (s *Service) itemBefore(ctx context.Context, req retake.PlanRequest, w *walkBack, below int64) (retake.Checkpoint, error) {
 	var found *retake.Checkpoint
 	err := s.backwards(ctx, req.Workspace, 0, func(cp, before retake.Checkpoint) (bool, error) {
-		if w.note(cp) || w.undone[cp.ID] || passed[cp.ID] {
+		if w.note(cp) || w.undone[cp.ID] || below > 0 && cp.Number >= below {
 			return true, nil
 		}
 		yes, err := w.isItem(ctx, cp, before)
@@ -137,7 +166,7 @@ func (s *Service) undoItem(ctx context.Context, req retake.PlanRequest, passed m
 		return found == nil, err
 	})
 	if err == nil && found == nil {
-		err = &retake.Error{Kind: retake.NotFound, What: "there is nothing to take back", Safe: unchanged, Hint: goElse}
+		err = &retake.Error{Kind: retake.NotFound, What: "no recorded change is left to take back", Safe: unchanged, Hint: goElse}
 	}
 	if err != nil {
 		return retake.Checkpoint{}, err
@@ -154,17 +183,17 @@ func (s *Service) namedItem(ctx context.Context, req retake.PlanRequest) (retake
 	if named.Trigger == retake.TriggerInit || named.Trigger == retake.TriggerFork {
 		return named, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("moment %d is where it all begins; there is nothing to take back", named.Number), Safe: unchanged}
 	}
-	w := &walkBack{s: s, undone: map[retake.CheckpointID]bool{}, half: map[int64]retake.CheckpointID{}}
-	var end *retake.Checkpoint // of its turn
+	w := s.walkBack(req.Paths)
+	end := named // of its turn
 	err = s.backwards(ctx, req.Workspace, 0, func(cp, _ retake.Checkpoint) (bool, error) {
 		w.note(cp)
-		if w.newer == nil || !sameTurn(cp, *w.newer) {
-			end = &cp
+		if !w.inner && sameTurn(cp, named) {
+			end = cp
 		}
 		return cp.Number > named.Number, nil
 	})
-	if err == nil && end != nil {
-		named = *end
+	if err == nil {
+		named = end
 	}
 	if err == nil && w.undone[named.ID] {
 		err = &retake.Error{Kind: retake.Exists, What: fmt.Sprintf("moment %d was taken back already", named.Number), Safe: unchanged, Hint: "bring it again: retake redo"}
@@ -172,11 +201,11 @@ func (s *Service) namedItem(ctx context.Context, req retake.PlanRequest) (retake
 	return named, err
 }
 
-// redoItem is the item that was taken back last, unless something changed since.
-func (s *Service) redoItem(ctx context.Context, req retake.PlanRequest, passed map[retake.CheckpointID]bool) (retake.Checkpoint, error) {
-	w := &walkBack{s: s, git: req.Git, undone: map[retake.CheckpointID]bool{}, half: map[int64]retake.CheckpointID{}}
+// lastUndo is the newest undo that was not brought again, unless an item was added since.
+func (s *Service) lastUndo(ctx context.Context, ws retake.WorkspaceID) (retake.Checkpoint, error) {
+	w := s.walkBack(nil)
 	var ways []retake.Checkpoint
-	err := s.backwards(ctx, req.Workspace, 0, func(cp, before retake.Checkpoint) (bool, error) {
+	err := s.backwards(ctx, ws, 0, func(cp, before retake.Checkpoint) (bool, error) {
 		if w.note(cp) {
 			ways = append(ways, cp)
 			return true, nil
@@ -187,32 +216,16 @@ func (s *Service) redoItem(ctx context.Context, req retake.PlanRequest, passed m
 	if err != nil {
 		return retake.Checkpoint{}, err
 	}
-	stack := stackOf(ways, passed)
-	if len(stack) == 0 {
-		return retake.Checkpoint{}, &retake.Error{Kind: retake.NotFound, What: "there is nothing to bring again", Safe: unchanged, Hint: "what was taken back before the last change: retake log"}
-	}
-	cp, err := s.p.Catalog.Checkpoint(ctx, stack[len(stack)-1])
-	if errors.Is(err, catalog.ErrNotFound) {
-		err = &retake.Error{Kind: retake.NotFound, What: "what was taken back was forgotten since", Safe: unchanged, Hint: goElse}
-	}
-	return cp, err
-}
-
-// stackOf is what was taken back and not brought again, the last one on top. ways are
-// the newest first.
-func stackOf(ways []retake.Checkpoint, passed map[retake.CheckpointID]bool) []retake.CheckpointID {
-	var stack []retake.CheckpointID
-	for _, w := range slices.Backward(ways) {
-		switch n := len(stack); {
-		case len(w.Return.Paths) > 0: // only a part of the item
-		case w.Return.Course == retake.CourseUndo:
-			stack = append(stack, w.Return.Target)
-		case n > 0:
-			stack = stack[:n-1]
+	var open []retake.Checkpoint // the last one on top
+	for _, way := range slices.Backward(ways) {
+		if way.Return.Course == retake.CourseUndo {
+			open = append(open, way)
+		} else if n := len(open); n > 0 {
+			open = open[:n-1]
 		}
 	}
-	for len(stack) > 0 && passed[stack[len(stack)-1]] {
-		stack = stack[:len(stack)-1]
+	if len(open) == 0 {
+		return retake.Checkpoint{}, &retake.Error{Kind: retake.NotFound, What: "there is nothing to bring again", Safe: unchanged, Hint: "what was taken back before the last change: retake log"}
 	}
-	return stack
+	return open[len(open)-1], nil
 }

@@ -3,6 +3,8 @@ package servicetest
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/retake-dev/retake"
@@ -49,26 +51,175 @@ func undoAndRedo(t *testing.T, b *bench) {
 	}
 }
 
-func undoEdits(t *testing.T, b *bench) {
+// undoKeepsEdits: undo takes back the last recorded change, and unsaved edits stay.
+func undoKeepsEdits(t *testing.T, b *bench) {
+	b.write("a", "one\n")
+	b.write("poem", poem)
+	b.init()
+	b.write("a", "two\n")
+	b.write("poem", "ONE\n"+poem[4:])
+	b.save("turn")
+	b.write("poem", "ONE\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nNINE\n")
+	b.write("mine", "mine\n")
+	p := b.plan(retake.PlanRequest{Course: retake.CourseUndo})
+	if p.Target == nil || p.Target.Number != 2 {
+		t.Fatalf("undo takes back %v, want moment 2", p.Target)
+	}
+	if p.Edits == nil || p.Edits.Unsaved != 2 {
+		t.Errorf("the plan says of unsaved edits: %+v", p.Edits)
+	}
+	b.undo()
+	if b.read("a") != "one\n" || b.read("mine") != "mine\n" || b.read("poem") != "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nNINE\n" {
+		t.Errorf("after undo a is %q, mine %q, poem %q", b.read("a"), b.read("mine"), b.read("poem"))
+	}
+	b.redo()
+	if b.read("a") != "two\n" || b.read("mine") != "mine\n" || b.read("poem") != "ONE\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nNINE\n" {
+		t.Errorf("after redo a is %q, mine %q, poem %q", b.read("a"), b.read("mine"), b.read("poem"))
+	}
+}
+
+// undoBelowADirectory: paths are a scope. Undo takes back the newest change below them, and redo
+// brings the same part again.
+func undoBelowADirectory(t *testing.T, b *bench) {
+	b.write("web/a", "1\n")
+	b.write("api/b", "1\n")
+	b.init()
+	b.write("web/a", "2\n")
+	b.write("api/b", "2\n")
+	b.save("both")
+	b.write("api/b", "3\n")
+	b.save("api only")
+	web := retake.PlanRequest{Course: retake.CourseUndo, Paths: []string{"web"}}
+	if p := b.plan(web); p.Target == nil || p.Target.Number != 2 || p.Total() != 1 {
+		t.Fatalf("undo in web takes back %v, %d paths", p.Target, p.Total())
+	}
+	b.apply(web)
+	if b.read("web/a") != "1\n" || b.read("api/b") != "3\n" {
+		t.Errorf("web/a is %q, api/b is %q", b.read("web/a"), b.read("api/b"))
+	}
+	web.Workspace = b.ws.ID
+	_, err := b.s.PlanRestore(b.ctx(), web)
+	wantKind(t, err, retake.NotFound)
+	b.redo()
+	if b.read("web/a") != "2\n" || b.read("api/b") != "3\n" {
+		t.Errorf("after redo web/a is %q, api/b is %q", b.read("web/a"), b.read("api/b"))
+	}
+	if p := b.plan(retake.PlanRequest{Course: retake.CourseUndo}); p.Target == nil || p.Target.Number != 3 {
+		t.Errorf("undo of everything takes back %v", p.Target)
+	}
+}
+
+// undoDiscardsEdits: --edits takes back what is in no moment, and nothing else.
+func undoDiscardsEdits(t *testing.T, b *bench) {
 	b.write("a", "one\n")
 	b.init()
 	b.write("a", "two\n")
 	b.save("turn")
 	turn := b.tree(b.root)
+	none := retake.PlanRequest{Workspace: b.ws.ID, Course: retake.CourseUndo, Edits: true}
+	_, err := b.s.PlanRestore(b.ctx(), none)
+	wantKind(t, err, retake.NotFound)
 	b.write("a", "three\n")
 	b.write("mine", "mine\n")
 	edited := b.tree(b.root)
-	if p := b.plan(retake.PlanRequest{Course: retake.CourseUndo}); p.Target != nil {
-		t.Errorf("the edits since the last moment are moment %d", p.Target.Number)
+	if p := b.plan(none); p.Target != nil {
+		t.Errorf("the unsaved edits are moment %d", p.Target.Number)
 	}
-	b.undo()
-	b.wantTree(turn, "after the edits were taken back")
+	b.apply(none)
+	b.wantTree(turn, "after the edits were discarded")
 	b.redo()
 	b.wantTree(edited, "after they were brought again")
 	b.undo()
-	b.undo()
-	if b.read("a") != "one\n" {
-		t.Error("a second undo is not a second item")
+	if b.read("a") != "three\n" || b.read("mine") != "mine\n" {
+		t.Error("undo after redo took the edits, which were never saved")
+	}
+}
+
+// onlyEditsAreLeft: without a recorded change, undo touches nothing and says how edits go.
+func onlyEditsAreLeft(t *testing.T, b *bench) {
+	b.write("a", "one\n")
+	b.init()
+	b.write("a", "two\n")
+	_, err := b.s.PlanRestore(b.ctx(), retake.PlanRequest{Workspace: b.ws.ID, Course: retake.CourseUndo})
+	wantKind(t, err, retake.NotFound)
+	if e := retake.AsError(err); !strings.Contains(e.Hint, "retake undo --edits") {
+		t.Errorf("the hint is %q", e.Hint)
+	}
+}
+
+// undoNeverPassesOver: the newest recorded change is taken back, whatever it touched.
+func undoNeverPassesOver(t *testing.T, b *bench) {
+	for _, only := range []struct {
+		name   string
+		change func()
+		back   func() bool
+		asks   string
+	}{
+		{"a database", func() { b.write("app.db", "no users\n") }, func() bool { return b.read("app.db") == "users\n" }, ""},
+		{"build output", func() { b.write("dist/app.js", "2") }, func() bool { return b.read("dist/app.js") == "1" }, ""},
+		{"deleted output", func() { b.remove("dist/app.js") }, func() bool { return b.read("dist/app.js") == "1" }, ""},
+		{"a deleted log", func() { b.remove("dev.log") }, func() bool { return b.read("dev.log") == "started\n" }, ""},
+		{"git", func() { b.write(".git/HEAD", "ref: refs/heads/other\n") }, func() bool { return b.read(".git/HEAD") == "ref: refs/heads/main\n" }, retake.ObstacleGit},
+	} {
+		b.write("app.db", "users\n")
+		b.write("dist/app.js", "1")
+		b.write("dev.log", "started\n")
+		b.write(".git/HEAD", "ref: refs/heads/main\n")
+		b.write("app.js", "v1\n")
+		if b.ws.ID == "" {
+			b.init()
+		}
+		b.write("app.js", "my precious work\n")
+		b.save("my precious work")
+		only.change()
+		last := b.save("only " + only.name)
+		p := b.plan(retake.PlanRequest{Course: retake.CourseUndo})
+		if p.Target == nil || p.Target.ID != last.Checkpoint.ID || p.Total() == 0 {
+			t.Fatalf("%s: undo would take back %v, %d paths", only.name, p.Target, p.Total())
+		}
+		if asks := slices.ContainsFunc(p.Obstacles, func(o retake.Obstacle) bool { return o.Class == only.asks }); asks != (only.asks != "") {
+			t.Errorf("%s: obstacles %+v", only.name, p.Obstacles)
+		}
+		b.undo()
+		if !only.back() || b.read("app.js") != "my precious work\n" {
+			t.Errorf("%s was not taken back, or the work before it was", only.name)
+		}
+	}
+}
+
+// undoBringsDeletedOutputBack: discarding edits brings deleted build output and databases back.
+func undoBringsDeletedOutputBack(t *testing.T, b *bench) {
+	b.write("dist/app.js", "1")
+	b.write("app.db", "users\n")
+	b.write("dev.log", "1\n")
+	b.write("src/a", "1\n")
+	b.init()
+	b.remove("dist/app.js")
+	b.write("app.db", "dropped\n")
+	b.write("dev.log", "1\n2\n")
+	b.write("src/a", "2\n")
+	b.apply(retake.PlanRequest{Course: retake.CourseUndo, Edits: true})
+	if b.read("dist/app.js") != "1" || b.read("app.db") != "users\n" || b.read("src/a") != "1\n" {
+		t.Error("an edit was not discarded")
+	}
+	if b.read("dev.log") != "1\n2\n" {
+		t.Error("a log that went on was set back beside other edits")
+	}
+}
+
+// undoSaysWhatIsLeft: of an item that changed again since, nothing is left; the next one is named.
+func undoSaysWhatIsLeft(t *testing.T, b *bench) {
+	b.write("a", "1\n")
+	b.write("b", "1\n")
+	b.init()
+	b.write("a", "2\n")
+	b.save("first")
+	b.write("b", "2\n")
+	b.save("second")
+	b.write("b", "1\n") // by hand
+	p := b.plan(retake.PlanRequest{Course: retake.CourseUndo})
+	if p.Target == nil || p.Target.Number != 3 || p.Total() != 0 || p.Next != 2 {
+		t.Fatalf("the plan takes back %v, %d paths, next is %d", p.Target, p.Total(), p.Next)
 	}
 }
 
