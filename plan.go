@@ -21,7 +21,8 @@ type Plan struct {
 	Digest    string      `json:"digest"` // of everything that would be done, and of what it would be done to
 	Course    Course      `json:"course"`
 	Workspace WorkspaceID `json:"workspace"`
-	Target    *Checkpoint `json:"target"` // the moment gone to; for undo and redo the item
+	Target    *Checkpoint `json:"target"`         // the moment gone to; for undo and redo the item
+	Also      []int64     `json:"also,omitempty"` // numbers of older items that the same undo takes back, the newest first
 	Fork      *Workspace  `json:"fork,omitempty"`
 	Paths     []string    `json:"paths,omitempty"` // none: everything
 	Writes    []Step      `json:"writes"`
@@ -97,6 +98,7 @@ const (
 	KeepUncaptured KeepReason = "uncaptured" // is in no checkpoint, so it could not be given back
 	KeepUnheld     KeepReason = "unheld"     // the moment gone to does not hold it
 	KeepOccupied   KeepReason = "occupied"   // something that is kept lies there or below
+	KeepOverlap    KeepReason = "overlap"    // changed while somebody else worked here too
 )
 
 // Keep is one path that is left alone though the moments differ there. A
@@ -127,12 +129,13 @@ const (
 	ObstacleNames      = "names"       // names that are one name on this file system
 	ObstacleSetuid     = "setuid"      // files that run with the rights of their owner
 	ObstacleDatabase   = "database"    // a database that is running
+	ObstacleOverlap    = "overlap"     // another session, or you, worked on the same files at the same time
 	ObstacleGit        = "git"         // git is moved, or is left behind by files that go elsewhere
 )
 
 // ObstacleClasses are all of them.
 var ObstacleClasses = []string{
-	ObstacleUncaptured, ObstacleChanged, ObstaclePartial, ObstacleHeld, ObstacleMassDelete, ObstacleSpace, ObstacleNames, ObstacleSetuid, ObstacleDatabase, ObstacleGit,
+	ObstacleUncaptured, ObstacleChanged, ObstaclePartial, ObstacleHeld, ObstacleMassDelete, ObstacleSpace, ObstacleNames, ObstacleSetuid, ObstacleDatabase, ObstacleGit, ObstacleOverlap,
 }
 
 // Effect is something that was done outside the workspace; no restore takes it back.
@@ -150,10 +153,11 @@ type Effect struct {
 // Return is what a checkpoint says that was made by going back, sideways or
 // forward.
 type Return struct {
-	Course Course       `json:"course"`
-	Target CheckpointID `json:"target"` // as in the plan
-	Before CheckpointID `json:"before"` // what was there: the safety checkpoint
-	Paths  []string     `json:"paths,omitempty"`
+	Course Course         `json:"course"`
+	Target CheckpointID   `json:"target"`         // as in the plan
+	Also   []CheckpointID `json:"also,omitempty"` // older items that the same undo took back
+	Before CheckpointID   `json:"before"`         // what was there: the safety checkpoint
+	Paths  []string       `json:"paths,omitempty"`
 
 	Written int       `json:"written"`
 	Deleted int       `json:"deleted"`

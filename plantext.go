@@ -161,6 +161,27 @@ func (r *Return) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// MarshalJSON keeps paths that are not UTF-8.
+func (t Turn) MarshalJSON() ([]byte, error) {
+	type plain Turn
+	return json.Marshal(struct {
+		plain
+		Raw [][]byte `json:"paths_raw,omitempty"`
+	}{plain(t), rawsOf(t.Paths)})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (t *Turn) UnmarshalJSON(b []byte) error {
+	type plain Turn
+	v := struct {
+		*plain
+		Raw [][]byte `json:"paths_raw"`
+	}{plain: (*plain)(t)}
+	err := json.Unmarshal(b, &v)
+	restoreAll(&t.Paths, v.Raw)
+	return err
+}
+
 // MarshalJSON keeps a command and a path that are not UTF-8.
 func (h Holder) MarshalJSON() ([]byte, error) {
 	type plain Holder

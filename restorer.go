@@ -17,7 +17,9 @@ type Restorer interface {
 
 // PlanRequest asks for a plan. Ref is the moment gone to, or the item that undo
 // takes back; empty: the newest one. Fork is the one to adopt. Edits asks undo to
-// discard the unsaved edits instead, and to take no item back.
+// discard the unsaved edits instead, and to take no item back. Undo takes several
+// items back at once when Ref is a range such as "3..5", or when Session names one
+// by the beginning of its id, by its agent, or as "last".
 type PlanRequest struct {
 	Workspace WorkspaceID
 	Course    Course
@@ -26,6 +28,7 @@ type PlanRequest struct {
 	Git       bool     // also replace repositories that are there
 	Fork      WorkspaceID
 	Edits     bool
+	Session   string
 }
 
 // ApplyRequest asks for a plan to be done. Accept holds the classes of obstacles

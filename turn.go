@@ -22,6 +22,8 @@ type Turn struct {
 	Failed    string        `json:"failed,omitempty"`    // the turn was ended by this trouble
 	Late      time.Duration `json:"late,omitempty"`      // the files were read so long after the signal
 	Tasks     *TaskCount    `json:"tasks,omitempty"`
+	Began     time.Time     `json:"began,omitzero"`  // when the turn began, as its agent said
+	Paths     []string      `json:"paths,omitempty"` // below the root: what its file tools wrote so far
 	Words     string        `json:"words,omitempty"` // the beginning of the agent's last words, likely secrets masked
 }
 

@@ -17,10 +17,11 @@ type planBody struct {
 	Git      bool               `json:"git,omitempty"`
 	Fork     retake.WorkspaceID `json:"fork,omitempty"`
 	Edits    bool               `json:"edits,omitempty"`
+	Session  string             `json:"session,omitempty"`
 }
 
 func planOf(q *retake.PlanRequest) planBody {
-	return planBody{Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: twins(q.Paths), Git: q.Git, Fork: q.Fork, Edits: q.Edits}
+	return planBody{Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: twins(q.Paths), Git: q.Git, Fork: q.Fork, Edits: q.Edits, Session: q.Session}
 }
 
 // PlanRestore says what would be done. It touches nothing, so it may be asked

@@ -21,6 +21,7 @@ type journey struct {
 	planOnly bool
 	list     bool
 	git      bool
+	session  string
 	edits    bool // undo discards unsaved edits
 	all      bool // undo is not limited to the sub-directory that we are in
 	scoped   bool // it is limited to it
@@ -43,7 +44,7 @@ func (j *journey) flags(cmd *cobra.Command) {
 	fs.BoolVar(&j.planOnly, "dry-run", false, "the same as --plan")
 	fs.BoolVar(&j.list, "list", false, "every path of the plan, nothing folded")
 	fs.StringVar(&j.digest, "digest", "", "apply exactly the plan with this `DIGEST`, without questions")
-	fs.StringSliceVar(&j.accept, "accept", nil, "consent to a `CLASS` of obstacle: uncaptured, changed, partial, held, mass-delete, space, names, setuid, database, git")
+	fs.StringSliceVar(&j.accept, "accept", nil, "consent to a `CLASS` of obstacle: uncaptured, changed, partial, held, mass-delete, space, names, setuid, database, git, overlap")
 	fs.BoolVar(&j.git, "git", false, "also replace repositories that are there")
 }
 

@@ -230,7 +230,7 @@ func manyEffects(n int) []retake.Effect {
 func everyKeep() []retake.Keep {
 	var out []retake.Keep
 	for _, why := range []retake.KeepReason{
-		retake.KeepGit, retake.KeepVolatile, retake.KeepChanged, retake.KeepConflict, retake.KeepUncaptured, retake.KeepUnheld, retake.KeepOccupied,
+		retake.KeepGit, retake.KeepVolatile, retake.KeepChanged, retake.KeepConflict, retake.KeepUncaptured, retake.KeepUnheld, retake.KeepOccupied, retake.KeepOverlap,
 	} {
 		for i := range 3 {
 			out = append(out, retake.Keep{Path: fmt.Sprintf("%s/%d/", strings.Repeat("long", 20), i), Why: why, Detail: strings.Repeat("detail ", 20), Side: "side"})

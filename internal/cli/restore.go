@@ -88,6 +88,9 @@ func (j *journey) speak(cmd *cobra.Command, refs, paths []string) error {
 	if fl := cmd.Flags().Lookup("if"); fl != nil && fl.Changed {
 		j.typed.words = append(j.typed.words, "--if", l.Word(fl.Value.String()))
 	}
+	if fl := cmd.Flags().Lookup("session"); fl != nil && fl.Changed {
+		j.typed.words = append(j.typed.words, "--session="+l.Word(fl.Value.String()))
+	}
 	for _, p := range paths {
 		j.typed.paths = append(j.typed.paths, l.Word(p))
 	}

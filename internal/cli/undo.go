@@ -12,7 +12,8 @@ func (f *face) undoCommand() *cobra.Command {
 	c := &journey{face: f}
 	cmd := &cobra.Command{
 		Use: "undo [REF] [-- PATH…]", Short: "take back the last recorded change and keep unsaved edits",
-		Long: "Takes back the last recorded change: a turn, a save, a restore or an adopt. With REF, that one.\n" +
+		Long: "Takes back the last recorded change: a turn, a save, a restore or an adopt. With REF, that one; 3..5 is\n" +
+			"a range, and --session takes back all turns of a session.\n" +
 			"Unsaved edits stay and are merged; --edits discards them instead. In a sub-directory only\n" +
 			"that part is taken back; --all takes back everything.",
 		Args: beforePaths(0, 1),
@@ -20,6 +21,8 @@ func (f *face) undoCommand() *cobra.Command {
 	}
 	c.flags(cmd)
 	cmd.Flags().BoolVar(&c.edits, "edits", false, "discard unsaved edits instead of the last recorded change")
+	cmd.Flags().StringVar(&c.session, "session", "", "take back all turns of a session: the last one, or by `AGENT` or the beginning of its id")
+	cmd.Flags().Lookup("session").NoOptDefVal = "last"
 	cmd.Flags().BoolVar(&c.all, "all", false, "take back everything, not only what is below this directory")
 	return cmd
 }
@@ -27,8 +30,8 @@ func (f *face) undoCommand() *cobra.Command {
 // along is undo and redo: a course through the workspace we are in.
 func (j *journey) along(cmd *cobra.Command, args []string, course retake.Course) error {
 	refs, typed := splitDash(cmd, args)
-	if j.edits && len(refs) > 0 {
-		return usage(helpHint(cmd), "--edits takes no moment: unsaved edits are in none.")
+	if (j.edits || j.session != "") && len(refs) > 0 || j.edits && j.session != "" {
+		return usage(helpHint(cmd), "Name a moment, or use --edits or --session: one of them.")
 	}
 	if err := j.speak(cmd, refs, typed); err != nil {
 		return err
@@ -37,7 +40,7 @@ func (j *journey) along(cmd *cobra.Command, args []string, course retake.Course)
 	if err != nil {
 		return err
 	}
-	req := retake.PlanRequest{Workspace: ws.ID, Course: course, Edits: j.edits}
+	req := retake.PlanRequest{Workspace: ws.ID, Course: course, Edits: j.edits, Session: j.session}
 	if len(refs) == 1 {
 		req.Ref = refs[0]
 	}

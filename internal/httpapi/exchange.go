@@ -42,6 +42,7 @@ type applyBody struct {
 	Git      bool                `json:"git,omitempty" doc:"Also replace repositories that are there."`
 	Fork     retake.WorkspaceID  `json:"fork,omitempty" doc:"The fork to adopt."`
 	Edits    bool                `json:"edits,omitempty" doc:"With the course undo: discard the unsaved edits instead of the last recorded change."`
+	Session  string              `json:"session,omitempty" doc:"With the course undo: take back all turns of this session, named by the beginning of its id, by its agent, or as last."`
 	Accept   []string            `json:"accept,omitempty" nullable:"false" doc:"Classes of obstacles that are consented to before they are seen."`
 	ID       retake.CheckpointID `json:"id,omitempty" doc:"Of the checkpoint of the restore, made by the asker, cp_ and a UUID, so that asking again adds nothing. Empty: made here."`
 }
@@ -143,7 +144,7 @@ func (a *api) apply(ctx context.Context, in *applyInput, tell func(retake.Progre
 	if b.Course == "" {
 		b.Course = retake.CourseRestore
 	}
-	req := retake.PlanRequest{Workspace: in.Workspace, Course: b.Course, Ref: b.Ref, Paths: wholes(b.Paths, b.PathsRaw), Git: b.Git, Fork: b.Fork, Edits: b.Edits}
+	req := retake.PlanRequest{Workspace: in.Workspace, Course: b.Course, Ref: b.Ref, Paths: wholes(b.Paths, b.PathsRaw), Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session}
 	return a.applied(ctx, retake.ApplyRequest{PlanRequest: req, Accept: b.Accept, ID: moment(ctx, b.ID), Progress: tell})
 }
 

@@ -36,6 +36,8 @@ func goal(p *retake.Plan) string {
 	switch {
 	case p.Course == retake.CourseAdopt && p.Fork != nil:
 		return p.Fork.Name
+	case p.Target != nil && len(p.Also) > 0:
+		return fmt.Sprintf("%d and %d more back to %d", p.Target.Number, len(p.Also), p.Also[len(p.Also)-1])
 	case p.Target != nil:
 		return fmt.Sprint(p.Target.Number)
 	}

@@ -32,6 +32,8 @@ func Deed(p *retake.Plan, o retake.Obstacle) string {
 		return "begin with too little room"
 	case retake.ObstacleNames:
 		return "write " + some(o.Paths, "names") + " though this disk takes several names for one"
+	case retake.ObstacleOverlap:
+		return "leave " + some(o.Paths, "something") + ", which may be the work of someone else"
 	case retake.ObstacleSetuid:
 		return "write " + some(o.Paths, "files") + ", run with the rights of the owner"
 	}

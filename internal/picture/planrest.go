@@ -78,6 +78,7 @@ var keepWords = map[retake.KeepReason]string{
 	retake.KeepUncaptured: "in no moment, so it could not be given back",
 	retake.KeepUnheld:     "not held by that moment",
 	retake.KeepOccupied:   "something that is kept lies in it",
+	retake.KeepOverlap:    "changed while someone else worked here",
 }
 
 func keepWord(r retake.KeepReason) string {
@@ -130,7 +131,7 @@ func keepCounts(keeps []retake.Keep) string {
 	}
 	short := map[retake.KeepReason]string{
 		retake.KeepGit: "git", retake.KeepVolatile: "moving", retake.KeepChanged: "changed", retake.KeepUncaptured: "uncaptured",
-		retake.KeepUnheld: "unheld", retake.KeepOccupied: "occupied",
+		retake.KeepUnheld: "unheld", retake.KeepOccupied: "occupied", retake.KeepOverlap: "overlap",
 	}
 	var parts []string
 	for _, why := range order {

@@ -74,7 +74,7 @@ func (p *planner) unwanted(path string, s sides) error {
 }
 
 func (p *planner) moved(path string, s sides, detail string) {
-	if p.Volatile(path) {
+	if p.Volatile(path) && s.now != nil {
 		p.keep(path, s, retake.KeepVolatile, alwaysMoving)
 		return
 	}

@@ -27,6 +27,7 @@ func (p *planner) obstacles(ctx context.Context) error {
 	p.askPartial()
 	p.askMass()
 	p.askGit()
+	p.askOverlap()
 	p.askSetuid()
 	if p.plan.Bytes > p.World.Free && p.World.Root != nil {
 		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleSpace, Text: fmt.Sprintf("%s are to be written, and %s are free", screen.Bytes(p.plan.Bytes), screen.Bytes(p.World.Free))})
@@ -120,6 +121,18 @@ func (p *planner) askMass() {
 	case n > massAtOnce && float64(n) > massShare*float64(p.Files):
 		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleMassDelete, Text: fmt.Sprintf("%s deletions, more than %.0f %% of all %s files", screen.Count(int64(n)), massShare*100, screen.Count(p.Files))})
 	}
+}
+
+// askOverlap: what cannot be told apart from the work of others stays, so the item is not
+// taken back as a whole.
+func (p *planner) askOverlap() {
+	var paths []string
+	for _, k := range p.plan.Keeps {
+		if k.Why == retake.KeepOverlap {
+			paths = append(paths, k.Path)
+		}
+	}
+	p.ask(retake.ObstacleOverlap, paths, "%s may be the work of someone else; it stays", "%s may be the work of someone else; they stay")
 }
 
 // askGit: an item that changed nothing but git takes commits and branches back.

@@ -15,11 +15,12 @@ import (
 type Request struct {
 	Course   retake.Course
 	Target   *retake.Checkpoint
-	Paths    []string // none: everything
-	Git      bool     // also repositories that are there
-	Steady   bool     // logs and build output that changed are left
-	GitAlone bool     // git is all that the item changed, so it goes back and is asked about
-	Plain    bool     // no merging of lines, no side copies: what differs is left
+	Paths    []string          // none: everything
+	Git      bool              // also repositories that are there
+	Steady   bool              // logs and build output that changed are left
+	GitAlone bool              // git is all that the item changed, so it goes back and is asked about
+	Plain    bool              // no merging of lines, no side copies: what differs is left
+	Spare    map[string]Spared // by path: is left though it differs, and why
 	Trees    store.Trees
 	Now      retake.Entry
 	Base     *retake.Entry // nil: whatever is there now gives way
@@ -31,6 +32,12 @@ type Request struct {
 	Side     string // what names of side copies end in
 	Files    int64  // that are there now
 	World    World
+}
+
+// Spared is why a path is left: it is not, or not only, the work that is taken back.
+type Spared struct {
+	Why    retake.KeepReason
+	Detail string
 }
 
 // Make makes the plan. It touches nothing.
@@ -136,6 +143,8 @@ func (p *planner) keptWhole(ctx context.Context, path string, s sides) (bool, er
 		p.uncaptured = append(p.uncaptured, path)
 	case s.now != nil && s.want == nil && p.wantGaps.holds(path):
 		p.keep(path, s, retake.KeepUnheld, p.wantGaps.why(path))
+	case p.spares(path, s):
+		p.keep(path, s, p.Spare[path].Why, p.Spare[path].Detail)
 	case p.keepsGit(path, s):
 		detail, err := p.heads(ctx, s)
 		if err != nil {
@@ -192,6 +201,12 @@ func (p *planner) keepsGit(path string, s sides) bool {
 		return false
 	}
 	return s.base == nil || s.want == nil || s.base.Kind != s.want.Kind || s.base.Object != s.want.Object
+}
+
+// spares reports whether a file is left because somebody else may have changed it too.
+func (p *planner) spares(path string, s sides) bool {
+	_, ok := p.Spare[path]
+	return ok && !isDir(s.now) && !isDir(s.want)
 }
 
 // named reports whether a path of the request leads into a repository.

@@ -205,6 +205,9 @@ func (a *application) returned(out restore.Outcome) *retake.Return {
 	if a.j.target != nil {
 		r.Target = a.j.target.ID
 	}
+	for _, cp := range a.j.also {
+		r.Also = append(r.Also, cp.ID)
+	}
 	if c := a.j.cut; c != nil && a.req.Course == retake.CourseFinish {
 		r.Course, r.Before, r.Paths = c.Course, c.Safety.ID, c.Plan.Paths
 	}

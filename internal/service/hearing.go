@@ -71,6 +71,9 @@ func (h *hearing) hear(ws retake.Workspace, sig retake.Signal, habits retake.Hab
 		return h.queue[i]
 	}
 	st, act := session.Next(h.state, sig, below(ws.Root, sig.Dir), habits)
+	if c := sig.Call; c != nil && c.Kind == retake.CallWrite {
+		st.Wrote(sig.Agent+" "+sig.Session, pathsBelow(ws.Root, sig.Dir, c.Paths), c.Failed)
+	}
 	j := &hearingJob{ws: ws, sig: sig, act: act, done: make(chan struct{})}
 	if waited && act.Save != nil && (act.Save.Trigger == retake.TriggerPrompt || act.Save.Trigger == retake.TriggerRisk) {
 		j.act.Save, act.Save = nil, nil

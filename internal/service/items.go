@@ -33,12 +33,17 @@ func (w *walkBack) note(cp retake.Checkpoint) bool {
 	if key, ok := turnOf(cp); ok {
 		w.inner, w.ended[key] = w.ended[key], true
 	}
+	if cp.Return != nil { // what a turn did before it is another item
+		clear(w.ended)
+	}
 	if !way(cp) {
 		return false
 	}
 	if w.wholly(*cp.Return) {
-		if _, known := w.undone[cp.Return.Target]; !known {
-			w.undone[cp.Return.Target] = cp.Return.Course == retake.CourseUndo
+		for _, id := range append([]retake.CheckpointID{cp.Return.Target}, cp.Return.Also...) {
+			if _, known := w.undone[id]; !known {
+				w.undone[id] = cp.Return.Course == retake.CourseUndo
+			}
 		}
 	}
 	return true

@@ -23,10 +23,12 @@ type journey struct {
 	req    retake.PlanRequest
 	target *retake.Checkpoint // nil: the edits since the last moment
 	want   retake.Entry
-	gaps   []retake.Gap  // of what is wanted
-	base   *retake.Entry // nil: whatever is there gives way
-	loose  bool          // the edits since the last moment are taken back
-	edits  []int64       // automatic moments whose edits stay, the newest first
+	gaps   []retake.Gap        // of what is wanted
+	base   *retake.Entry       // nil: whatever is there gives way
+	loose  bool                // the edits since the last moment are taken back
+	also   []retake.Checkpoint // older items that are taken back too, the newest first
+	spare  map[string]restore.Spared
+	edits  []int64 // automatic moments whose edits stay, the newest first
 	side   string
 	fork   *retake.Workspace
 	cut    *restore.Cut // what was cut off, for finish and unwind

@@ -159,6 +159,24 @@ func below(root, dir string) string {
 	return filepath.ToSlash(rel)
 }
 
+// pathsBelow are those of the paths that lie below a root, as seen from it. Relative ones
+// begin at dir.
+func pathsBelow(root, dir string, paths []string) []string {
+	var out []string
+	for _, p := range paths {
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(dir, p)
+		}
+		name := filepath.Base(p) // it may be a link that is meant itself, or gone
+		if in := below(root, filepath.Dir(p)); in != "" {
+			out = append(out, in+"/"+name)
+		} else if at, err := realPath(filepath.Dir(p)); err == nil && at == root {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // late is how long after a signal its files are read; a moment is not worth telling.
 func (s *Service) late(sig retake.Signal) time.Duration {
 	if d := s.p.Clock.Now().Sub(sig.Time); d > lateFrom {

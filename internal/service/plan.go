@@ -97,7 +97,7 @@ func (s *Service) planFor(ctx context.Context, ws retake.Workspace, j journey, v
 	r := restore.Request{
 		Course: j.req.Course, Target: j.target, Paths: j.req.Paths, Git: j.req.Git, Trees: v.trees,
 		Now: v.root, Base: j.base, Want: j.want, NowGaps: v.gaps, WantGaps: j.gaps, Loose: v.loose,
-		Volatile: restore.Output, Side: j.side, Files: v.root.Sum.Files + v.root.Sum.Symlinks, World: w,
+		Spare: j.spare, Volatile: restore.Output, Side: j.side, Files: v.root.Sum.Files + v.root.Sum.Symlinks, World: w,
 	}
 	if j.cut != nil {
 		r.Paths = nil
@@ -117,6 +117,9 @@ func (s *Service) planFor(ctx context.Context, ws retake.Workspace, j journey, v
 		p, err = restore.Make(ctx, r)
 	}
 	p.Workspace, p.Fork = ws.ID, j.fork
+	for _, cp := range j.also {
+		p.Also = append(p.Also, cp.Number)
+	}
 	return p, err
 }
 

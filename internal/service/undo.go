@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/catalog"
@@ -18,7 +19,7 @@ func (s *Service) undoing(ctx context.Context, j journey, v view) (journey, erro
 		return s.undoingEdits(ctx, j, v)
 	}
 	w := s.walkBack(j.req.Paths)
-	item, err := s.undoItem(ctx, j.req, w)
+	items, err := s.undoItems(ctx, j.req, w)
 	if retake.IsKind(err, retake.NotFound) && j.req.Ref == "" && len(v.loose) > 0 {
 		err = onlyEdits(len(v.loose))
 	}
@@ -26,7 +27,7 @@ func (s *Service) undoing(ctx context.Context, j journey, v view) (journey, erro
 		return j, err
 	}
 	j.edits = w.edits
-	return s.takingBack(ctx, j, item)
+	return s.takingBack(ctx, j, items)
 }
 
 // undoingEdits goes back to the last moment.
@@ -85,14 +86,21 @@ func (s *Service) itemOf(ctx context.Context, undo retake.Checkpoint) (*retake.C
 	return &item, err
 }
 
-// takingBack sets the way from an item to what was there before it.
-func (s *Service) takingBack(ctx context.Context, j journey, item retake.Checkpoint) (journey, error) {
-	before, err := s.beforeItem(ctx, item)
+// takingBack sets the way from items, the newest first, to what was there before the oldest.
+// What others changed meanwhile is left.
+func (s *Service) takingBack(ctx context.Context, j journey, items []retake.Checkpoint) (journey, error) {
+	newest, oldest := items[0], items[len(items)-1]
+	before, err := s.beforeItem(ctx, oldest)
 	if err != nil {
 		return j, err
 	}
-	j.target, j.side = &item, fmt.Sprintf(".before-%d", item.Number)
-	return s.between(ctx, j, item, before)
+	j.target, j.also, j.side = &newest, items[1:], fmt.Sprintf(".before-%d", oldest.Number)
+	if len(items) > 1 || overlapped(newest) {
+		if j.spare, err = s.workOfOthers(ctx, before, items); err != nil {
+			return j, err
+		}
+	}
+	return s.between(ctx, j, newest, before)
 }
 
 // between sets the way from one state to another: what differs is brought into what is there.
@@ -114,6 +122,9 @@ func (s *Service) beforeItem(ctx context.Context, item retake.Checkpoint) (retak
 			err = forgottenBefore(item)
 		}
 		return cp, err
+	}
+	if overlapped(item) {
+		return s.beforeTurn(ctx, item)
 	}
 	at := item
 	for {
@@ -143,35 +154,56 @@ func forgottenBefore(item retake.Checkpoint) error {
 
 func ranOut(cp retake.Checkpoint) bool { return cp.Coverage.Count()[retake.ReasonBudget] > 0 }
 
-// undoItem is the one that is named, or the newest that was not taken back. Nothing is
+// undoItems are those that are named, or the newest that was not taken back. Nothing is
 // passed over in silence: w knows the automatic moments on the way.
-func (s *Service) undoItem(ctx context.Context, req retake.PlanRequest, w *walkBack) (retake.Checkpoint, error) {
-	if req.Ref != "" {
-		return s.namedItem(ctx, req)
+func (s *Service) undoItems(ctx context.Context, req retake.PlanRequest, w *walkBack) ([]retake.Checkpoint, error) {
+	var item retake.Checkpoint
+	var err error
+	switch lo, hi, ranged := strings.Cut(req.Ref, ".."); {
+	case ranged:
+		return s.itemsIn(ctx, req, w, lo, hi)
+	case req.Session != "":
+		return s.itemsOf(ctx, req, w)
+	case req.Ref != "":
+		item, err = s.namedItem(ctx, req)
+	default:
+		item, err = s.itemBefore(ctx, req, w, 0)
 	}
-	return s.itemBefore(ctx, req, w, 0)
+	return []retake.Checkpoint{item}, err
 }
 
 // itemBefore is the newest item below a number that was not taken back; 0 is above all.
 func (s *Service) itemBefore(ctx context.Context, req retake.PlanRequest, w *walkBack, below int64) (retake.Checkpoint, error) {
 	var found *retake.Checkpoint
-	err := s.backwards(ctx, req.Workspace, 0, func(cp, before retake.Checkpoint) (bool, error) {
-		if w.note(cp) || w.undone[cp.ID] || below > 0 && cp.Number >= below {
-			return true, nil
-		}
-		yes, err := w.isItem(ctx, cp, before)
-		if yes {
+	err := s.openItems(ctx, req, w, func(cp retake.Checkpoint) bool {
+		if below == 0 || cp.Number < below {
 			found = &cp
 		}
-		return found == nil, err
+		return found == nil
 	})
 	if err == nil && found == nil {
-		err = &retake.Error{Kind: retake.NotFound, What: "no recorded change is left to take back", Safe: unchanged, Hint: goElse}
+		err = noneLeft("no recorded change is left to take back")
 	}
 	if err != nil {
 		return retake.Checkpoint{}, err
 	}
 	return *found, nil
+}
+
+// openItems goes through the items that were not taken back, the newest first, until f
+// answers false.
+func (s *Service) openItems(ctx context.Context, req retake.PlanRequest, w *walkBack, f func(cp retake.Checkpoint) bool) error {
+	return s.backwards(ctx, req.Workspace, 0, func(cp, before retake.Checkpoint) (bool, error) {
+		if w.note(cp) || w.undone[cp.ID] {
+			return true, nil
+		}
+		yes, err := w.isItem(ctx, cp, before)
+		return err == nil && (!yes || f(cp)), err
+	})
+}
+
+func noneLeft(what string) error {
+	return &retake.Error{Kind: retake.NotFound, What: what, Safe: unchanged, Hint: goElse}
 }
 
 // namedItem is an item anywhere on the line that was not taken back yet.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/risk"
@@ -257,13 +258,15 @@ func (n *next) turn(r rule) retake.Turn {
 		Agent: n.x.Agent, Version: n.x.Version, Session: n.x.ID, Dir: n.x.Dir,
 		ID: n.x.Turn.ID, Prompt: n.x.Turn.Prompt, Machine: n.x.Turn.Machine, Calls: n.x.Turn.Calls,
 		Running: n.sig.Running, Failed: masked(n.sig.Failed, maxTitle), Tasks: counted(n.x.Tasks),
-		Contested: n.st.contested(n.x, n.sig.Time),
+		Contested: n.st.contested(n.x, n.sig.Time), Began: n.x.Turn.Since, Paths: n.x.Turn.Wrote,
 	}
 	switch {
 	case r.save == retake.TriggerPrompt:
 		t.ID, t.Prompt, t.Machine, t.Calls = n.turnID(), prompt(n.sig.Prompt), n.sig.Machine, 0
+		t.Began, t.Paths = n.sig.Time, nil
 	case r.save == retake.TriggerSession && n.x.Phase != Working: // it is of no turn
 		t.ID, t.Prompt, t.Machine, t.Calls = "", "", false, 0
+		t.Began, t.Paths = time.Time{}, nil
 	case n.sig.Kind == retake.SignalPrompt:
 		t.Failed = "its end was not told"
 	case n.sig.Kind == retake.SignalSessionEnd && n.x.Phase == Working && t.Failed == "":

@@ -37,6 +37,7 @@ const (
 	maxEffects  = 1000
 	maxPrompts  = 32
 	maxTasks    = 200
+	maxWrote    = 500
 	maxTitle    = 300
 	stale       = 30 * time.Minute // of a turn that nobody told anything of
 )
@@ -84,6 +85,8 @@ type Turn struct {
 	Machine bool      `json:"machine,omitempty"`
 	Since   time.Time `json:"since"`
 	Calls   int       `json:"calls,omitempty"`
+
+	Wrote []string `json:"wrote,omitempty"` // below the root: by its file tools
 
 	End retake.SignalID `json:"end,omitempty"` // the signal that ended it
 }
@@ -273,6 +276,26 @@ func (s *State) Going(i int, at time.Time) *retake.Turn {
 	}
 	return &retake.Turn{
 		Agent: x.Agent, Version: x.Version, Session: x.ID, Dir: x.Dir, ID: x.Turn.ID, Prompt: x.Turn.Prompt, Machine: x.Turn.Machine,
-		Calls: x.Turn.Calls, Tasks: counted(x.Tasks), Contested: s.contested(x, at),
+		Calls: x.Turn.Calls, Tasks: counted(x.Tasks), Contested: s.contested(x, at), Began: x.Turn.Since, Paths: x.Turn.Wrote,
 	}
+}
+
+// Wrote notes the paths below the root that a file tool of a session wrote. One that failed
+// wrote nothing.
+func (s *State) Wrote(key string, paths []string, failed bool) {
+	x := s.Find(key)
+	if x == nil || len(paths) == 0 {
+		return
+	}
+	wrote := slices.Clone(x.Turn.Wrote)
+	for _, p := range paths {
+		at := slices.Index(wrote, p)
+		switch {
+		case failed && at >= 0:
+			wrote = slices.Delete(wrote, at, at+1)
+		case !failed && at < 0 && len(wrote) < maxWrote:
+			wrote = append(wrote, p)
+		}
+	}
+	x.Turn.Wrote = wrote
 }

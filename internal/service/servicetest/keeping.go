@@ -147,7 +147,7 @@ func nested(t *testing.T, b *bench) {
 	b.write("b", "2")
 	outer := b.init().Workspace
 	inner := filepath.Join(b.root, "inner")
-	_, err := b.s.Init(b.ctx(), retake.InitRequest{Dir: inner})
+	_, err := b.s.Init(b.ctx(), retake.InitRequest{Dir: inner, Accept: []string{retake.DangerNested}})
 	b.must(err)
 	ws, err := b.s.Locate(b.ctx(), inner)
 	b.must(err)

@@ -1,0 +1,141 @@
+package servicetest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/retake-dev/retake"
+)
+
+// edit writes a file as a file tool of the agent does, with its signals.
+func (a *agent) edit(path, text string) {
+	a.Helper()
+	for _, kind := range []retake.SignalKind{retake.SignalCall, retake.SignalCalled} {
+		s := a.signal(kind)
+		s.Call = &retake.Call{ID: "w-" + path, Tool: "Write", Kind: retake.CallWrite, Paths: []string{a.at(path)}}
+		a.tell(s)
+		a.write(path, text)
+	}
+}
+
+// undoBesideAnotherSession: undo of a turn takes back what that session wrote, leaves what the
+// other one wrote, and asks about what cannot be told apart.
+func undoBesideAnotherSession(t *testing.T, b *bench) {
+	b.write("src/app.ts", "1\n")
+	b.init()
+	one, two := b.agent("claude-code", "aaaa1111"), b.agent("codex", "bbbb2222")
+	one.prompt("write the invoice module")
+	two.prompt("fix the css")
+	one.edit("src/inv/a.ts", "a\n")
+	two.edit("src/ui/style.css", "css\n")
+	b.write("src/made.txt", "by a shell of one of them\n")
+	css := two.end("done")
+	one.edit("src/inv/b.ts", "b\n")
+	one.end("done")
+
+	p := b.plan(retake.PlanRequest{Course: retake.CourseUndo, Ref: string(css.ID)})
+	if !slices.Equal(files(p.Deletes), []string{"src/ui/style.css"}) {
+		t.Errorf("undo of the css turn deletes %v", files(p.Deletes))
+	}
+	var kept []string
+	for _, k := range p.Keeps {
+		if k.Why == retake.KeepOverlap {
+			kept = append(kept, k.Path)
+		}
+	}
+	if !slices.Equal(kept, []string{"src/inv/a.ts", "src/made.txt"}) || !slices.ContainsFunc(p.Obstacles, func(o retake.Obstacle) bool { return o.Class == retake.ObstacleOverlap }) {
+		t.Errorf("kept %v, obstacles %+v", kept, p.Obstacles)
+	}
+	b.apply(retake.PlanRequest{Course: retake.CourseUndo, Ref: string(css.ID)})
+	if b.gone("src/ui/style.css"); b.read("src/inv/a.ts") != "a\n" || b.read("src/inv/b.ts") != "b\n" {
+		t.Error("work of the other session was taken back")
+	}
+	b.undo() // the invoice module: all that it is known to have written, in one step
+	b.gone("src/inv/a.ts")
+	b.gone("src/inv/b.ts")
+	if b.read("src/made.txt") == "" || b.read("src/app.ts") != "1\n" {
+		t.Error("a file that cannot be told apart was taken back")
+	}
+}
+
+// undoOfInterleavedTurns: a turn is one item also when moments of another one lie between its own.
+func undoOfInterleavedTurns(t *testing.T, b *bench) {
+	b.write("doomed", "1\n")
+	b.write("too", "1\n")
+	b.init()
+	one, two := b.agent("claude-code", "aaaa1111"), b.agent("codex", "bbbb2222")
+	one.prompt("first")
+	two.prompt("second")
+	one.edit("one-early", "1\n")
+	one.run("rm doomed")
+	two.edit("two-early", "1\n")
+	two.run("rm too")
+	one.edit("one-late", "1\n")
+	one.end("done")
+	two.edit("two-late", "1\n")
+	last := two.end("done")
+	if p := b.plan(retake.PlanRequest{Course: retake.CourseUndo}); p.Target == nil || p.Target.ID != last.ID || !slices.Equal(files(p.Deletes), []string{"two-early", "two-late"}) {
+		t.Errorf("undo takes back %v: %v", p.Target, files(p.Deletes))
+	}
+	b.undo()
+	if p := b.plan(retake.PlanRequest{Course: retake.CourseUndo}); !slices.Equal(files(p.Deletes), []string{"one-early", "one-late"}) {
+		t.Errorf("the second undo takes back %v", files(p.Deletes))
+	}
+}
+
+func undoOfARange(t *testing.T, b *bench) {
+	b.write("a", "0\n")
+	b.init()
+	for _, n := range []string{"1", "2", "3"} {
+		b.write("a", n+"\n")
+		b.write("made-"+n, n)
+		b.save("change " + n)
+	}
+	p := b.plan(retake.PlanRequest{Course: retake.CourseUndo, Ref: "2..3"})
+	if p.Target == nil || p.Target.Number != 3 || !slices.Equal(p.Also, []int64{2}) {
+		t.Fatalf("the range takes back %v and %v", p.Target, p.Also)
+	}
+	b.apply(retake.PlanRequest{Course: retake.CourseUndo, Ref: "2..3"})
+	b.gone("made-1")
+	b.gone("made-2")
+	if b.read("made-3") != "3" {
+		t.Error("a change after the range was taken back")
+	}
+	if p := b.plan(retake.PlanRequest{Course: retake.CourseUndo}); p.Target == nil || p.Target.Number != 4 {
+		t.Errorf("then undo takes back %v", p.Target)
+	}
+	b.redo()
+	if b.read("made-1") != "1" || b.read("made-2") != "2" || b.read("a") != "3\n" {
+		t.Error("redo did not bring the range again")
+	}
+}
+
+// undoOfASession takes back the turns of one session and keeps what was edited between them.
+func undoOfASession(t *testing.T, b *bench) {
+	b.write("notes", "mine\n")
+	b.init()
+	a := b.agent("claude-code", "aaaa1111")
+	a.turnOf("one", func() { b.write("one", "1\n") })
+	b.write("notes", "mine, edited between two turns\n")
+	a.turnOf("two", func() { b.write("two", "2\n") })
+	b.write("saved", "by hand\n")
+	b.save("by hand")
+	b.apply(retake.PlanRequest{Course: retake.CourseUndo, Session: "last"})
+	b.gone("one")
+	b.gone("two")
+	if b.read("notes") != "mine, edited between two turns\n" || b.read("saved") != "by hand\n" {
+		t.Error("undo of a session took edits of the user")
+	}
+}
+
+// files are the steps that are of no directory.
+func files(steps []retake.Step) []string {
+	var out []string
+	for _, s := range steps {
+		if s.Now == nil || s.Now.Kind != retake.KindDir {
+			out = append(out, s.Path)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,63 @@
+package service
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/retake-dev/retake"
+)
+
+// maxItems bounds how many items one undo takes back.
+const maxItems = 500
+
+// itemsIn are the items of a range of moments that were not taken back.
+func (s *Service) itemsIn(ctx context.Context, req retake.PlanRequest, w *walkBack, lo, hi string) ([]retake.Checkpoint, error) {
+	first, err := s.Find(ctx, req.Workspace, lo)
+	if err != nil {
+		return nil, err
+	}
+	last, err := s.Find(ctx, req.Workspace, hi)
+	if err != nil {
+		return nil, err
+	}
+	if first.Number > last.Number {
+		return nil, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%s..%s begins after it ends", lo, hi), Safe: unchanged, Hint: fmt.Sprintf("take back these: retake undo %d..%d", last.Number, first.Number)}
+	}
+	items, err := s.collectItems(ctx, req, w, func(cp retake.Checkpoint) (take, on bool) {
+		return cp.Number >= first.Number && cp.Number <= last.Number, cp.Number > first.Number
+	})
+	if err == nil && len(items) == 0 {
+		err = noneLeft(fmt.Sprintf("no recorded change is left to take back in %d..%d", first.Number, last.Number))
+	}
+	return items, err
+}
+
+// lastSession stands for the session of the newest turn.
+const lastSession = "last"
+
+// itemsOf are the turns of a session that were not taken back.
+func (s *Service) itemsOf(ctx context.Context, req retake.PlanRequest, w *walkBack) ([]retake.Checkpoint, error) {
+	session := ""
+	items, err := s.collectItems(ctx, req, w, func(cp retake.Checkpoint) (take, on bool) {
+		if cp.Turn != nil && session == "" && (req.Session == lastSession || cp.Turn.Of(req.Session)) {
+			session = cp.Turn.Session
+		}
+		return cp.Turn != nil && session != "" && cp.Turn.Session == session, true
+	})
+	if err == nil && len(items) == 0 {
+		err = noneLeft("no turn of that session is left to take back")
+	}
+	return items, err
+}
+
+func (s *Service) collectItems(ctx context.Context, req retake.PlanRequest, w *walkBack, choose func(retake.Checkpoint) (take, on bool)) ([]retake.Checkpoint, error) {
+	var items []retake.Checkpoint
+	err := s.openItems(ctx, req, w, func(cp retake.Checkpoint) bool {
+		take, on := choose(cp)
+		if take {
+			items = append(items, cp)
+		}
+		return on && len(items) < maxItems
+	})
+	return items, err
+}
