@@ -59,11 +59,12 @@ type Verification struct {
 	Workspace  WorkspaceID    `json:"workspace"`
 	Checkpoint CheckpointID   `json:"checkpoint"`
 	Number     int64          `json:"number"`
-	Content    ContentID      `json:"content"` // equal content has the same answer
+	Content    ContentID      `json:"content"` // equal content fills checkpoints that were never asked
 	Name       string         `json:"name"`
 	Command    string         `json:"command"`
-	By         string         `json:"by"`              // "retake", or the agent that says so
-	Claim      bool           `json:"claim,omitempty"` // an agent says so; nobody saw it
+	By         string         `json:"by"`               // "retake", or the agent that says so
+	Claim      bool           `json:"claim,omitempty"`  // an agent says so; nobody saw it
+	Bisect     bool           `json:"bisect,omitempty"` // it was asked to find a border, and decides nothing
 	Where      Where          `json:"where"`
 	Verdict    Verdict        `json:"verdict"`
 	Why        string         `json:"why,omitempty"` // it could not run, or what changed
@@ -75,14 +76,15 @@ type Verification struct {
 	Wrote      []string       `json:"wrote,omitempty"`  // by-products: what it left in the workspace
 }
 
-// Answer is what stands for one name at one checkpoint: the newest answer about its
-// content.
+// Answer is what stands for one name at one checkpoint: its own newest answer, or where it
+// was never asked, the newest about equal content.
 type Answer struct {
 	Name    string  `json:"name"`
 	Verdict Verdict `json:"verdict"`
 	Claim   bool    `json:"claim,omitempty"`
-	As      int64   `json:"as,omitempty"`  // the moment with the same content that was asked; 0: this one
-	Was     Verdict `json:"was,omitempty"` // of the moment before, when that was another one
+	Bisect  bool    `json:"bisect,omitempty"` // of a search for a border; it makes nothing good
+	As      int64   `json:"as,omitempty"`     // the moment with the same content that was asked; 0: this one
+	Was     Verdict `json:"was,omitempty"`    // of the moment before, when that was another one
 }
 
 // Attestation is what a command answered. An empty Ref is the newest checkpoint, an empty
@@ -95,6 +97,7 @@ type Attestation struct {
 	Where     Where
 	By        string // the agent that says so, when Claim
 	Claim     bool
+	Bisect    bool
 	Verdict   Verdict // "" is told by Exit
 	Why       string
 	Exit      int

@@ -53,6 +53,7 @@ func (w watched) one(ctx context.Context, fork throwaway, i int) (retake.Verific
 	if err != nil {
 		return retake.Verification{}, err
 	}
+	said.Bisect = true
 	return w.attest(ctx, fork.s, *cp, said)
 }
 

@@ -81,6 +81,9 @@ func (l Look) Badges(answers []retake.Answer) []Badge {
 	for _, a := range sorted {
 		m := Badge{Text: screen.Escape(a.Name), failed: Gravity(a) == 0}
 		m.Sign, m.Color = l.Sign(a.Verdict, a.Claim)
+		if a.Bisect {
+			m.Text = "bisect " + m.Text
+		}
 		if a.As != 0 {
 			m.Text = fmt.Sprintf("as %d", a.As)
 		}
@@ -152,15 +155,16 @@ func (l Look) VerifyCell(ms []Badge, width int, text func(string) string) string
 }
 
 // answersOf are the newest answers by name, of verifications that are listed newest first.
+// Those of the moment itself come before those of others with the same content.
 func answersOf(vs []retake.Verification, number int64) []retake.Answer {
 	var out []retake.Answer
 	seen := map[string]bool{}
-	for _, v := range vs {
+	for _, v := range ownFirst(vs, number) {
 		if seen[v.Name] {
 			continue
 		}
 		seen[v.Name] = true
-		a := retake.Answer{Name: v.Name, Verdict: v.Verdict, Claim: v.Claim}
+		a := retake.Answer{Name: v.Name, Verdict: v.Verdict, Claim: v.Claim, Bisect: v.Bisect}
 		if v.Number != number {
 			a.As = v.Number
 		}
@@ -168,4 +172,16 @@ func answersOf(vs []retake.Verification, number int64) []retake.Answer {
 	}
 	slices.SortFunc(out, func(a, b retake.Answer) int { return cmp.Compare(a.Name, b.Name) })
 	return out
+}
+
+func ownFirst(vs []retake.Verification, number int64) []retake.Verification {
+	var own, others []retake.Verification
+	for _, v := range vs {
+		if v.Number == number {
+			own = append(own, v)
+		} else {
+			others = append(others, v)
+		}
+	}
+	return append(own, others...)
 }

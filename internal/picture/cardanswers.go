@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ func (l Look) verifyLines(c Card) []string {
 		sign, color := l.Sign(a.Verdict, a.Claim)
 		head := color(sign) + strings.Repeat(" ", signs-screen.Width(sign)+1) + screen.Pad(screen.Escape(a.Name), width)
 		lead := signs + 1 + width + 3
-		score, facts := l.answerFacts(a, c.Verifications)
+		score, facts := l.answerFacts(a, ownFirst(c.Verifications, cmp.Or(a.As, c.Checkpoint.Number)))
 		for i, line := range wrapFacts(l, facts, max(l.Width-cardIndent-lead, 20)) {
 			if i > 0 || a.Verdict != retake.Failed {
 				score = ""
@@ -88,6 +89,8 @@ func ranBy(v retake.Verification) string {
 	switch {
 	case v.Claim:
 		return screen.Escape(v.By) + " says so, nobody saw it"
+	case v.Bisect:
+		return "asked by bisect, decides nothing"
 	case v.Where == retake.Elsewhere:
 		return "in a fork at another path"
 	case v.Where == retake.InFork:

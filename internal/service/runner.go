@@ -109,7 +109,7 @@ func (r *runner) all(ctx context.Context, cp retake.Checkpoint, standing []retak
 // answered reports whether a real answer about this content stands already.
 func answered(about []retake.Verification, st retake.Standing) bool {
 	return slices.ContainsFunc(about, func(v retake.Verification) bool {
-		return v.Name == st.Name && v.Command == st.Command && !v.Claim && v.Where != retake.Elsewhere && (v.Verdict == retake.Passed || v.Verdict == retake.Failed)
+		return v.Name == st.Name && v.Command == st.Command && !v.Claim && !v.Bisect && v.Where != retake.Elsewhere && (v.Verdict == retake.Passed || v.Verdict == retake.Failed)
 	})
 }
 

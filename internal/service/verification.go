@@ -59,7 +59,7 @@ func (s *Service) weigh(ctx context.Context, cp retake.Checkpoint, a retake.Atte
 	}
 	v := retake.Verification{
 		ID: retake.VerificationID(retake.VerificationPrefix + u.String()), Workspace: cp.Workspace, Checkpoint: cp.ID, Number: cp.Number, Content: cp.Content,
-		Name: s.nameOf(a), Command: a.Command, By: "retake", Claim: a.Claim, Where: a.Where, Verdict: a.Verdict, Why: a.Why,
+		Name: s.nameOf(a), Command: a.Command, By: "retake", Claim: a.Claim, Bisect: a.Bisect, Where: a.Where, Verdict: a.Verdict, Why: a.Why,
 		Exit: a.Exit, Started: a.Started, Took: a.Took, Output: tail(a.Output),
 	}
 	if v.Where == "" {
@@ -229,7 +229,7 @@ func (s *Service) standing(ws retake.WorkspaceID) []retake.Standing {
 }
 
 // handOver lets the answers about checkpoints that go pass to others with the same
-// content: equal content has the same answer, also when the one that was asked is gone.
+// content, which were never asked: what an heir answered itself is not rewritten.
 func (s *Service) handOver(ctx context.Context, w store.Writer, ws retake.WorkspaceID, stones []retake.Tombstone) error {
 	going := map[retake.CheckpointID]bool{}
 	for _, t := range stones {
@@ -255,7 +255,7 @@ func (s *Service) handOver(ctx context.Context, w store.Writer, ws retake.Worksp
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(heirs, func(cp retake.Checkpoint) bool { return !going[cp.ID] })
+		i := slices.IndexFunc(heirs, func(cp retake.Checkpoint) bool { return !going[cp.ID] && !askedItself(cp, v.Name, all) })
 		if i < 0 {
 			continue
 		}
@@ -268,6 +268,13 @@ func (s *Service) handOver(ctx context.Context, w store.Writer, ws retake.Worksp
 		}
 	}
 	return nil
+}
+
+// askedItself reports whether a checkpoint has an answer of its own to a question.
+func askedItself(cp retake.Checkpoint, name string, all []retake.Verification) bool {
+	return slices.ContainsFunc(all, func(v retake.Verification) bool {
+		return v.Checkpoint == cp.ID && v.Name == name && !v.Claim && !v.Bisect && (v.Verdict == retake.Passed || v.Verdict == retake.Failed)
+	})
 }
 
 func writeVerification(ctx context.Context, w store.Writer, v retake.Verification) error {

@@ -24,6 +24,7 @@ var verifyings = map[string]func(*testing.T, *bench){
 	"LatestWins":         latestWins,
 	"RebuildKeepsGood":   rebuildKeepsGood,
 	"ForgetHandsOver":    forgetHandsOver,
+	"V2OwnAnswerStays":   ownAnswerStays,
 }
 
 // attest records an answer about a moment, as if it had been asked in a fork.
@@ -131,7 +132,7 @@ func goodIsTold(t *testing.T, b *bench) {
 	}
 }
 
-// Equal content has the same answer, and says whose it is.
+// A moment that was never asked shows the answer of an equal one, and says whose it is.
 func equalInherits(t *testing.T, b *bench) {
 	b.three()
 	b.attest("1", 0, nil)
@@ -260,4 +261,35 @@ func forgetHandsOver(t *testing.T, b *bench) {
 	if n := b.good(); n != 4 {
 		t.Errorf("rebuilt, good is %d", n)
 	}
+}
+
+// A later run on equal files, at another moment, rewrites no answer, and neither does its
+// end: not while both are listed, and not when the later one is forgotten.
+func ownAnswerStays(t *testing.T, b *bench) {
+	b.three()
+	b.write("a.go", "1\n")
+	b.save("as it was")
+	b.attest("1", 0, nil)
+	b.attest("4", 1, nil)
+	own := func(when string) {
+		t.Helper()
+		if got := b.answers(1); len(got) != 1 || got[0].Verdict != retake.Passed || got[0].As != 0 {
+			t.Errorf("%s, moment 1 says %+v", when, got)
+		}
+		if n := b.good(); n != 1 {
+			t.Errorf("%s, good is %d, want 1", when, n)
+		}
+	}
+	own("asked again at 4")
+	if got := b.answers(4); len(got) != 1 || got[0].Verdict != retake.Failed || got[0].As != 0 {
+		t.Errorf("moment 4 says %+v", got)
+	}
+	b.write("a.go", "5\n")
+	b.save("the newest stays")
+	_, err := b.s.Forget(b.ctx(), b.ws.ID, []string{"4"})
+	b.must(err)
+	own("with 4 forgotten")
+	_, err = b.s.Rebuild(b.ctx())
+	b.must(err)
+	own("rebuilt")
 }
