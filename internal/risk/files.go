@@ -38,12 +38,12 @@ func (j *judge) truncates(p string) {
 	if p == "" || p == "-" || strings.Trim(p, "0123456789-") == "" || scratch(p) || strings.HasPrefix(p, ">(") {
 		return
 	}
-	j.destroys("overwrite-files", names("writes over", []string{p}))
+	j.overwrites("writes over", []string{p})
 }
 
 func (j *judge) truncate(c *command) {
 	if targets := c.operands("-s -r --size --reference"); len(targets) > 0 && !asksHelp(c) {
-		j.destroys("overwrite-files", names("cuts", targets))
+		j.overwrites("cuts", targets)
 	}
 }
 
@@ -92,7 +92,7 @@ func (j *judge) mv(c *command) {
 			j.destroys("take-away", names("moves away", sources))
 		}
 	case c.has("-f", "--force"):
-		j.destroys("overwrite-files", names("moves over", []string{last}))
+		j.overwrites("moves over", []string{last})
 	}
 }
 
@@ -102,12 +102,12 @@ func (j *judge) cp(c *command) {
 	if len(targets) < 2 || asksHelp(c) || !c.has("-f", "--force", "--remove-destination") || scratch(targets[len(targets)-1]) {
 		return
 	}
-	j.destroys("overwrite-files", names("copies over", targets[len(targets)-1:]))
+	j.overwrites("copies over", targets[len(targets)-1:])
 }
 
 func (j *judge) ln(c *command) {
 	if list := c.operands("-t -S"); len(list) > 1 && c.has("-f", "--force") && !scratch(list[len(list)-1]) {
-		j.destroys("overwrite-files", names("links over", list[len(list)-1:]))
+		j.overwrites("links over", list[len(list)-1:])
 	}
 }
 

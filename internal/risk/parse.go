@@ -26,8 +26,14 @@ func (j *judge) shell(text string, depth int) {
 		j.scan(text)
 		return
 	}
-	w := &walker{judge: j, text: text, depth: depth, feeds: map[*syntax.Stmt]feed{}}
+	w := &walker{judge: j, text: text, depth: depth, feeds: map[*syntax.Stmt]feed{}, ends: map[*syntax.Stmt]ending{}}
+	outer := j.end
+	if depth == 0 {
+		outer = certain
+	}
+	w.endsOf(file.Stmts, outer)
 	syntax.Walk(file, w.visit)
+	j.end = outer
 	if j.nodes > MaxNodes {
 		j.unread()
 	}
@@ -78,6 +84,7 @@ type walker struct {
 	text  string
 	depth int
 	feeds map[*syntax.Stmt]feed
+	ends  map[*syntax.Stmt]ending // of those that say something
 }
 
 // visit sees every part once, in the order of the text.
@@ -156,6 +163,7 @@ func (w *walker) assign(a *syntax.Assign) {
 // stmt judges one statement: where it writes, and what it runs.
 func (w *walker) stmt(s *syntax.Stmt) {
 	c := &command{depth: w.depth}
+	w.end = w.ends[s]
 	before, piped := w.feeds[s]
 	c.stdin, c.script = before.text, piped
 	for _, r := range s.Redirs {

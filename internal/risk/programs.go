@@ -43,6 +43,8 @@ func both(a, b judged) judged {
 func filePrograms() map[string]judged {
 	return map[string]judged{
 		"rm unlink rimraf del-cli trash trash-put remove-item del erase rd shred srm": (*judge).removes,
+		"cd pushd chdir set-location":       (*judge).changesDir,
+		"popd":                              (*judge).changesDir,
 		"truncate":                          (*judge).truncate,
 		"dd":                                (*judge).dd,
 		"tee":                               (*judge).tee,

@@ -31,8 +31,9 @@ const (
 // Judgement is what the rules say of a call.
 type Judgement struct {
 	Destructive bool       // may destroy something in the workspace: a checkpoint is taken first
-	Why         string     // for a card: "deletes dist, node_modules"
+	Why         string     // the worst of it, for a card: "deletes dist, node_modules"
 	Rule        string     // that says so
+	Dangers     []Danger   // all of it, the worst first
 	Effects     []External // done outside
 }
 
@@ -42,22 +43,28 @@ type External struct {
 	Target string // where it goes: "origin auth-sessions", "api.example.com"
 	Text   string // the simple command as run, secrets masked
 	Rule   string
+
+	// What the end of the whole call says of this part. Of "git push; make" neither is
+	// true; of "make && git push" both are.
+	DoneIfPassed bool // the call succeeds only when this was done
+	NotIfFailed  bool // the call fails only when this was not done
 }
 
 // Judge says what the rules say of a call. It never panics, whatever the call.
 func Judge(c retake.Call) Judgement {
-	j := &judge{left: 4 * MaxText, spare: MaxText, vars: map[string]string{}}
+	j := &judge{left: 4 * MaxText, spare: MaxText, vars: map[string]string{}, bases: []string{""}}
 	switch c.Kind {
 	case retake.CallShell:
 		j.command(c.Command)
 	case retake.CallMCP:
+		j.end = certain
 		j.mcp(c)
 	case retake.CallWrite, retake.CallRead:
 		// The checkpoint of the turn holds what was there before.
 	case retake.CallOther:
 		j.command(c.Command)
 	}
-	return j.out
+	return worstFirst(j.out)
 }
 
 // judge is one judgement on its way.
@@ -67,6 +74,11 @@ type judge struct {
 	left  int               // bytes that may still be parsed
 	spare int               // bytes that variables may still add
 	vars  map[string]string // set in the text itself
+
+	bases []string // where relative paths may begin, because of cd; "" is where the call begins
+	lost  bool     // a cd leads to where only the shell knows
+
+	end ending // what the end of the call says of the part that is looked at
 
 	run, shown string // the last command of an effect, and how it is shown
 }
@@ -85,13 +97,8 @@ func (j *judge) command(text string) {
 // checkpoint costs little.
 func (j *judge) unread() { j.destroys("unread", "is too long or too deep to be read whole") }
 
-// destroys records the first reason; the others would say the same.
-func (j *judge) destroys(rule, why string) {
-	if j.out.Destructive && j.out.Rule != "unread" {
-		return
-	}
-	j.out.Destructive, j.out.Rule, j.out.Why = true, rule, plain(why, 120)
-}
+// destroys records a reason.
+func (j *judge) destroys(rule, why string) { j.endangers(Danger{Rule: rule, Why: plain(why, 120)}) }
 
 // outside records an effect. Equal ones are one.
 func (j *judge) outside(rule, target string, c *command) {
@@ -101,9 +108,10 @@ func (j *judge) outside(rule, target string, c *command) {
 	if j.run != c.text || j.shown == "" {
 		j.run, j.shown = c.text, plain(c.text, 200)
 	}
-	e := External{Kind: kindOf(rule), Target: plain(target, 120), Text: j.shown, Rule: rule}
-	for _, have := range j.out.Effects {
-		if have == e {
+	e := External{Kind: kindOf(rule), Target: plain(target, 120), Text: j.shown, Rule: rule, DoneIfPassed: j.end.done, NotIfFailed: j.end.not && !c.many}
+	for i := range j.out.Effects {
+		if have := &j.out.Effects[i]; have.Kind == e.Kind && have.Target == e.Target && have.Text == e.Text && have.Rule == e.Rule {
+			have.DoneIfPassed, have.NotIfFailed = have.DoneIfPassed || e.DoneIfPassed, have.NotIfFailed && e.NotIfFailed
 			return
 		}
 	}

@@ -80,7 +80,7 @@ func TestTargets(t *testing.T) {
 			t.Errorf("%s: %d effects: %+v", command, len(got), got)
 			continue
 		}
-		want.Text = got[0].Text
+		want.Text, want.DoneIfPassed, want.NotIfFailed = got[0].Text, true, true
 		if d := cmp.Diff(want, got[0]); d != "" {
 			t.Errorf("%s: %s", command, d)
 		}
@@ -192,7 +192,7 @@ func TestRulesAreComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	used := map[string]bool{}
-	name := regexp.MustCompile(`(?:destroys|outside|says|phraseOf|kindOf)\("([a-z-]+)"|^\t\{"([a-z-]+)", "`)
+	name := regexp.MustCompile(`(?:destroys|outside|says|phraseOf|kindOf)\("([a-z-]+)"|Danger\{Rule: "([a-z-]+)"|^\t\{"([a-z-]+)", "`)
 	for _, f := range files {
 		if strings.HasSuffix(f, "_test.go") {
 			continue
@@ -203,7 +203,7 @@ func TestRulesAreComplete(t *testing.T) {
 		}
 		for _, line := range strings.Split(string(raw), "\n") {
 			for _, m := range name.FindAllStringSubmatch(line, -1) {
-				used[m[1]+m[2]] = true
+				used[m[1]+m[2]+m[3]] = true
 			}
 		}
 	}
@@ -291,5 +291,72 @@ func BenchmarkJudge(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		shell(set[i%len(set)].command)
+	}
+}
+
+// What the exit of a call says of the commands in it.
+func TestV3_EndOfACall(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string][2]bool{ // done if it passed, not done if it failed
+		"git push":                             {true, true},
+		"cd app && git push":                   {true, true},
+		"git push && make":                     {true, false},
+		"git push; make":                       {false, false},
+		"make; git push":                       {true, true},
+		"git push || true":                     {false, true},
+		"git push | tail":                      {false, false},
+		"cat a | git push":                     {true, true},
+		"git push &":                           {false, false},
+		"! git push":                           {false, false},
+		"if make; then git push; fi":           {false, false},
+		"for r in a b; do git push $r; done":   {false, false},
+		"(cd app && git push)":                 {true, true},
+		"sudo git push":                        {true, true},
+		"bash -c 'make && git push'":           {true, true},
+		"bash -c 'git push; make'":             {false, false},
+		"echo a b | xargs -n1 git push origin": {true, false},
+	} {
+		got := shell(command).Effects
+		if len(got) != 1 || got[0].DoneIfPassed != want[0] || got[0].NotIfFailed != want[1] {
+			t.Errorf("%s: %+v, want %v", command, got, want)
+		}
+	}
+}
+
+// The worst danger is named first, and all are known.
+func TestV8_WorstDangerFirst(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]string{
+		"npm ci && git reset --hard && rm -rf ~":  "deletes ~; resets the files to HEAD; deletes node_modules and installs again: npm ci",
+		"echo a > b; sqlite3 a.db 'drop table t'": "runs DROP TABLE on a database; writes over b",
+		"echo a > b; echo c > d":                  "writes over b, d",
+		"rm a && rm -rf .":                        "deletes .; deletes a",
+	} {
+		if got := shell(command); got.All() != want || !strings.HasPrefix(want, got.Why) {
+			t.Errorf("%s: %q, first %q, want %q", command, got.All(), got.Why, want)
+		}
+	}
+}
+
+// A file that is not there is not written over.
+func TestV4_OnlyWhatIsThere(t *testing.T) {
+	t.Parallel()
+	there := func(p string) bool { return p == "b" || p == "sub/c" || p == "/w/d" }
+	for command, want := range map[string]string{
+		"echo a > new":               "",
+		"echo a > b; echo a > new":   "writes over b",
+		"cd sub; echo a > c":         "writes over c",
+		"cd sub; echo a > new":       "",
+		"(cd sub); echo a > b":       "writes over b",
+		"cd $DIR; echo a > new":      "writes over new",
+		"echo a > /w/d":              "writes over /w/d",
+		"echo a > *.txt":             "writes over *.txt",
+		"truncate -s 0 new b":        "cuts b",
+		"cp -f x new; mv -f x y":     "",
+		"echo a > new; rm -rf build": "deletes build",
+	} {
+		if got := shell(command).Known(there); got.All() != want || got.Destructive != (want != "") {
+			t.Errorf("%s: %q, want %q", command, got.All(), want)
+		}
 	}
 }

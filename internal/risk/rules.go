@@ -24,7 +24,7 @@ type rule struct {
 
 var rules = []rule{
 	{Rule{"delete-files", "", "Any deletion: rm, unlink, shred, find -delete, git rm, a worktree removed by force. rmdir is none: it takes empty directories only.", "rm -rf dist"}, ""},
-	{Rule{"overwrite-files", "", "A redirect with > over a path, tee, truncate, dd, sort -o, and copies and moves with -f. Appending, /dev and /tmp are none.", "jq . a.json > b.json"}, ""},
+	{Rule{"overwrite-files", "", "A redirect with > over a file that is there, tee, truncate, dd, sort -o, and copies and moves with -f. A new file, appending, /dev and /tmp are none.", "jq . a.json > b.json"}, ""},
 	{Rule{"take-away", "", "A move to /tmp, /dev/null or the home directory, where no checkpoint looks. A rename is none.", "mv src /tmp/gone"}, ""},
 	{Rule{"mass-edit", "", "sed -i and perl -i over patterns, over more than three files, or by xargs and find. One file is an edit.", "sed -i s/a/b/ src/*.js"}, "edits many files in place"},
 	{Rule{"sync-delete", "", "A copy that deletes at its target what the source does not have.", "rsync -a --delete src/ dst/"}, ""},
