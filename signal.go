@@ -56,6 +56,7 @@ type Signal struct {
 	Tasks      []Task     `json:"tasks,omitempty"`
 	Reason     string     `json:"reason,omitempty"` // why it began or ended: startup, resume, fork, clear, logout
 	Failed     string     `json:"failed,omitempty"` // the turn was ended by this trouble
+	Hears      bool       `json:"hears,omitempty"`  // the agent puts the answer to this signal before its model
 }
 
 // CallKind is what a tool does, as far as its name tells.
@@ -81,6 +82,9 @@ type Call struct {
 	Input   json.RawMessage `json:"input,omitempty"`
 	Output  string          `json:"output,omitempty"`
 	Failed  bool            `json:"failed,omitempty"`
+
+	// Unfinished: it was interrupted, or goes on in the background. Nobody knows how it ends.
+	Unfinished bool `json:"unfinished,omitempty"`
 
 	// What an MCP server says of its tool; nil when it says nothing.
 	ReadOnly    *bool `json:"read_only,omitempty"`

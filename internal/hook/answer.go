@@ -3,6 +3,7 @@ package hook
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/retake-dev/retake"
 )
@@ -39,21 +40,22 @@ func Answer(agent, event string, r retake.Reaction) []byte {
 }
 
 // takesNote reports whether the agent puts what we say at an event before its model.
-func takesNote(agent, event string) bool {
-	switch agent {
-	case claudeCode, codex, copilot, droid, pi:
-		return event == "UserPromptSubmit" || event == "SessionStart"
-	case gemini:
-		return event == "BeforeAgent" || event == "SessionStart"
-	case dockerAgent:
-		return event == "user_prompt_submit" || event == "session_start"
-	case opencode:
-		return event == "chat.message"
-	case cline:
-		return event == "UserPromptSubmit" || event == "TaskStart" || event == "TaskResume"
-	default:
-		return false
-	}
+func takesNote(agent, event string) bool { return slices.Contains(noteEvents[agent], event) }
+
+// noteEvents are those at which an agent listens, by agent. The tools among them are how a
+// note reaches an agent in the middle of a turn; Claude Code waits for PreToolUse only, and
+// the others listen after a tool has run. Agents without such an event hear at the next
+// prompt.
+var noteEvents = map[string][]string{
+	claudeCode:  {"UserPromptSubmit", "SessionStart", "PreToolUse"},
+	codex:       {"UserPromptSubmit", "SessionStart", "PostToolUse"},
+	droid:       {"UserPromptSubmit", "SessionStart", "PostToolUse"},
+	copilot:     {"UserPromptSubmit", "SessionStart"},
+	pi:          {"UserPromptSubmit", "SessionStart"},
+	gemini:      {"BeforeAgent", "SessionStart", "AfterTool"},
+	dockerAgent: {"user_prompt_submit", "session_start"},
+	opencode:    {"chat.message"},
+	cline:       {"UserPromptSubmit", "TaskStart", "TaskResume", "PreToolUse", "PostToolUse"},
 }
 
 // cursorAnswer lets Cursor go on. When the event is not known, the answer is right

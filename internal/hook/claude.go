@@ -36,7 +36,7 @@ func hearClaude(h *hearing) {
 		h.sayCalled(claudeCall(f), f.raw("tool_response", "tool_result", "tool_output"))
 	case "PostToolUseFailure":
 		c := claudeCall(f)
-		c.Failed = true
+		c.Failed, c.Unfinished = true, f.truth("is_interrupt")
 		h.sayCalled(c, f.raw("error", "tool_response", "tool_result"))
 	case "WorktreeCreate":
 		h.tree = &Worktree{Name: f.text("name", "worktree_name"), Dir: h.base.Dir}

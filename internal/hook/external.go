@@ -53,7 +53,7 @@ func External(name string, said []byte, w World) (Heard, []byte, error) {
 		var s retake.Signal
 		err := json.Unmarshal(raw, &s)
 		if err == nil {
-			s.Agent = name
+			s.Agent, s.Hears = name, false
 			err = admit(&s, w)
 		}
 		if err != nil {

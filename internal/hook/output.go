@@ -12,6 +12,7 @@ import (
 func called(c *retake.Call, response json.RawMessage) *retake.Call {
 	c.Output = output(response)
 	c.Failed = c.Failed || failed(response)
+	c.Unfinished = c.Unfinished || unfinished(c.Input, response)
 	return c
 }
 
@@ -70,6 +71,14 @@ func joined(texts ...string) string {
 		}
 	}
 	return strings.Join(kept, "\n")
+}
+
+// unfinished reports whether a call was cut short, or was sent to the background: its
+// answer does not tell how it ends.
+func unfinished(input, response json.RawMessage) bool {
+	in, _ := parse(input)
+	out, _ := parse(unwrapped(response))
+	return in.truth("run_in_background") || in.truth("is_background") || out.truth("interrupted") || out.text("backgroundTaskId") != ""
 }
 
 // failed reports whether a tool's answer says that it did not work.

@@ -112,6 +112,9 @@ func (r *running) run(ctx context.Context) {
 	if heard.Worktree != nil {
 		r.worktree(ctx, *heard.Worktree)
 	}
+	for i := range heard.Signals {
+		heard.Signals[i].Hears = takesNote(r.agent, heard.Event)
+	}
 	note := r.tell(ctx, heard.Signals)
 	r.answered(Answer(r.agent, heard.Event, retake.Reaction{Note: note}))
 }
