@@ -47,6 +47,16 @@ type Event struct {
 	Data json.RawMessage `json:"data"` // an EventData
 }
 
+// outside counts the effects that were done, or may have been.
+func (cp *Checkpoint) outside() (n int64) {
+	for _, e := range cp.Effects {
+		if !e.Failed() {
+			n++
+		}
+	}
+	return n
+}
+
 // EventData is what an event tells: ids to ask with, and the words that a person wants
 // at once. Nothing of the files.
 type EventData struct {
@@ -77,7 +87,7 @@ func (cp *Checkpoint) Tidings() []EventType {
 	if cp.Trigger == TriggerFork {
 		out = append(out, EventForked)
 	}
-	if len(cp.Effects) > 0 {
+	if cp.outside() > 0 {
 		out = append(out, EventEffect)
 	}
 	return out
@@ -90,7 +100,7 @@ func (cp *Checkpoint) EventData(t EventType) EventData {
 		Intent: cp.Intent, Tree: cp.Tree, Bytes: cp.Bytes, Coverage: cp.Coverage.Grade,
 	}
 	if t == EventEffect {
-		d.Count = int64(len(cp.Effects))
+		d.Count = cp.outside()
 	}
 	return d
 }

@@ -148,6 +148,34 @@ type Effect struct {
 	Agent   string    `json:"agent,omitempty"`
 	Session string    `json:"session,omitempty"`
 	Call    string    `json:"call,omitempty"`
+
+	Outcome Outcome `json:"outcome,omitempty"`
+}
+
+// Outcome is how an effect ended. It is empty in checkpoints of older versions, which took
+// what was asked for as done.
+type Outcome string
+
+// The outcomes of an effect.
+const (
+	OutcomeDone    Outcome = "done"
+	OutcomeFailed  Outcome = "failed"  // nothing was done outside
+	OutcomeUnknown Outcome = "unknown" // no answer came, or it does not tell
+)
+
+// Failed reports whether nothing was done: there is nothing to warn about.
+func (e Effect) Failed() bool { return e.Outcome == OutcomeFailed }
+
+// Word says in two words how an effect ended.
+func (e Effect) Word() string {
+	switch e.Outcome {
+	case OutcomeFailed:
+		return "failed"
+	case OutcomeUnknown:
+		return "may be done"
+	default:
+		return "stays done"
+	}
 }
 
 // Return is what a checkpoint says that was made by going back, sideways or

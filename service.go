@@ -146,6 +146,7 @@ type DiffQuery struct {
 	Paths     []string
 	After     string // the Next of the part before
 	Limit     int    // changes in one part; 0: all
+	Machine   bool   // a story also tells what other programs did to the machine
 }
 
 // Comparison is what differs between two moments. A nil To is now.

@@ -36,9 +36,10 @@ func (t *Turn) Of(word string) bool {
 
 // TaskCount is a to-do list in one line.
 type TaskCount struct {
-	Done  int    `json:"done"`
-	Total int    `json:"total"`
-	Next  string `json:"next,omitempty"` // the first that is not done
+	Done   int    `json:"done"`
+	Failed int    `json:"failed,omitempty"`
+	Total  int    `json:"total"`
+	Next   string `json:"next,omitempty"` // the first that is not done
 }
 
 // State is what the agent held at a checkpoint, as far as it is known.
@@ -95,6 +96,7 @@ type Resumption struct {
 	Why        string     `json:"why,omitempty"` // it is not exact, or there is no command
 	Tasks      []Task     `json:"tasks"`
 	Next       *Task      `json:"next,omitempty"`
-	Effects    []Effect   `json:"effects"` // that stay done
-	Note       string     `json:"note"`    // what the agent is told
+	Effects    []Effect   `json:"effects"`         // that stay done
+	Note       string     `json:"note"`            // what the agent is told
+	Taken      string     `json:"taken,omitempty"` // the turn that was taken back since, which the conversation still has
 }

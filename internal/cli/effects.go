@@ -40,6 +40,9 @@ func (f *face) effectsCommand() *cobra.Command {
 	}
 }
 
+// outcomeWidth is the room for how an effect ended.
+const outcomeWidth = len("may be done") + 2
+
 func renderEffects(l picture.Look, list []retake.Effect) string {
 	if len(list) == 0 {
 		return "No agent did anything outside that we know of.\n"
@@ -51,9 +54,9 @@ func renderEffects(l picture.Look, list []retake.Effect) string {
 	var b strings.Builder
 	for _, e := range list {
 		who := screen.Escape(e.Agent)
-		room := max(l.Width-id-when-screen.Width(who)-8, 20)
+		room := max(l.Width-id-when-screen.Width(who)-8-outcomeWidth, 20)
 		text := l.Glyphs.Cut(screen.Escape(e.Text), room)
-		fmt.Fprintf(&b, "%s %s  %s  %s  %s\n", l.Glyphs.Arrow, screen.Pad(screen.Escape(e.ID), id), l.Dim(screen.Pad(l.Clock(e.Time), when)), screen.Pad(text, room), l.Dim(who))
+		fmt.Fprintf(&b, "%s %s  %s  %s  %s  %s\n", l.Glyphs.Arrow, screen.Pad(screen.Escape(e.ID), id), l.Dim(screen.Pad(l.Clock(e.Time), when)), screen.Pad(text, room), screen.Pad(e.Word(), outcomeWidth-2), l.Dim(who))
 	}
 	return b.String()
 }

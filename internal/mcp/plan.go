@@ -65,7 +65,11 @@ type effectRow struct {
 	ID   string    `json:"id"`
 	Time time.Time `json:"time"`
 	Text string    `json:"text"`
+
+	Outcome retake.Outcome `json:"outcome,omitempty"`
 }
+
+func (e effectRow) word() string { return retake.Effect{Outcome: e.Outcome}.Word() }
 
 func planOf(p *retake.Plan, req retake.PlanRequest) *planOut {
 	out := &planOut{Digest: p.Digest, Course: p.Course, Idle: idle(p), Bytes: p.Bytes, Safety: p.Safety.Number, There: p.Safety.There}
@@ -149,7 +153,8 @@ func obstaclesOf(all []retake.Obstacle) []obstacleRow {
 
 func effectsOf(all []retake.Effect) effectList {
 	rows, _ := fill(&room{effectRoom}, planRows, len(all), func(i int) effectRow {
-		return effectRow{word(all[i].ID, maxTitle), all[i].Time.Truncate(time.Second), word(all[i].Text, maxTitle)}
+		e := all[i]
+		return effectRow{ID: word(e.ID, maxTitle), Time: e.Time.Truncate(time.Second), Text: word(e.Text, maxTitle), Outcome: e.Outcome}
 	})
 	return effectList{Count: len(all), Rows: rows}
 }
@@ -217,7 +222,7 @@ func writePaths(b *strings.Builder, what string, l pathList) {
 
 func (l effectList) write(b *strings.Builder) {
 	for _, e := range l.Rows {
-		fmt.Fprintf(b, "stays done outside, %s: %s\n", quoted(e.ID), quoted(e.Text))
+		fmt.Fprintf(b, "%s outside, %s: %s\n", e.word(), quoted(e.ID), quoted(e.Text))
 	}
 	if more := l.Count - len(l.Rows); more > 0 {
 		fmt.Fprintf(b, "and %s more stay done outside\n", screen.Count(int64(more)))

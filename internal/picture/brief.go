@@ -67,17 +67,13 @@ func (l Look) briefFacts(v View, c retake.Checkpoint) string {
 		who, effects, why = screen.Escape(t.Agent), "no effects", ""
 		if t.Tasks != nil && t.Tasks.Total > 0 {
 			tasks = fmt.Sprintf("%d of %d tasks done", t.Tasks.Done, t.Tasks.Total)
+			if t.Tasks.Failed > 0 {
+				tasks += fmt.Sprintf(", %d failed", t.Tasks.Failed)
+			}
 		}
 	}
-	if n := len(c.Effects); n > 0 {
-		ids := make([]string, n)
-		for i, e := range c.Effects {
-			ids[i] = screen.Escape(e.ID)
-		}
-		effects = strings.Join(ids, ", ") + " " + staysDone
-		if n > 1 {
-			effects = strings.Join(ids, ", ") + " stay done"
-		}
+	if len(c.Effects) > 0 {
+		effects = effectsText(c.Effects)
 	}
 	total := c.Changed.Total()
 	if g := v.Findings[c.ID].Gist; g != nil {
@@ -149,7 +145,7 @@ func (l Look) runBrief(run []retake.Checkpoint, what, more string) []string {
 	out := []string{l.Bold(span) + "  " + what + "  " + l.Dim(when), l.indented(l.Dim(l.Glyphs.Cut(more, l.Width-briefIndent)))}
 	for _, c := range run {
 		for _, e := range c.Effects {
-			out = append(out, l.indented(l.Yellow(screen.Escape(e.ID))+"  "+l.Glyphs.Cut(screen.Escape(e.Text), max(l.Width-24, 16))+"  "+l.Dim(staysDone)))
+			out = append(out, l.indented(l.Yellow(screen.Escape(e.ID))+"  "+l.Glyphs.Cut(screen.Escape(e.Text), max(l.Width-24, 16))+"  "+l.Dim(e.Word())))
 		}
 	}
 	return out

@@ -112,7 +112,7 @@ func cardFields(l Look, c Card) string {
 	list("verify", l.verifyLines(c))
 	field("coverage", l.Facts(Grade(l, cp.Coverage.Grade), Files(cp.Files)+", "+screen.Bytes(cp.Bytes), screen.Bytes(cp.NewBytes)+" new"))
 	b.WriteString(GapLines(l, cp.Coverage.Gaps, strings.Repeat(" ", cardIndent)))
-	list("effects", effectFields(l, cp))
+	list("effects", effectFields(l, cp, c.Effects))
 	list("flags", l.flagFields(c))
 	names := make([]string, len(c.Pins))
 	for i, p := range c.Pins {
@@ -153,21 +153,22 @@ func (l Look) flagFields(c Card) []string {
 }
 
 // effectFields are what stays done; of a turn it is said that there is nothing.
-func effectFields(l Look, cp retake.Checkpoint) []string {
-	if len(cp.Effects) == 0 && cp.Turn != nil {
+func effectFields(l Look, cp retake.Checkpoint, before []retake.Effect) []string {
+	effects := append(slices.Clone(before), cp.Effects...)
+	if len(effects) == 0 && cp.Turn != nil {
 		return []string{"none"}
 	}
 	var out []string
-	for _, e := range cp.Effects {
+	for _, e := range effects {
 		lead := screen.Escape(e.ID) + "  " + l.Clock(e.Time) + "  "
-		lines := l.broken(screen.Escape(e.Text), max(l.Width-cardIndent-screen.Width(lead)-len(staysDone)-2, 20))
+		lines := l.broken(screen.Escape(e.Text), max(l.Width-cardIndent-screen.Width(lead)-len(e.Word())-2, 20))
 		for i, line := range lines {
 			head := strings.Repeat(" ", screen.Width(lead))
 			if i == 0 {
 				head = l.Yellow(screen.Escape(e.ID)) + strings.TrimPrefix(lead, screen.Escape(e.ID))
 			}
 			if i == len(lines)-1 {
-				line += "  " + l.Dim(staysDone)
+				line += "  " + l.Dim(e.Word())
 			}
 			out = append(out, head+line)
 		}

@@ -24,12 +24,14 @@ type Card struct {
 	Others  []retake.Verification `json:"-"` // of other moments, for what was before and after
 	State   *retake.State         `json:"-"`
 	Work    []int64               `json:"-"` // moments that hold what a turn did which ended with nothing more
+	Machine bool                  `json:"-"` // what other programs did is told too
+	Effects []retake.Effect       `json:"-"` // of the moments before it in the same turn
 }
 
 // Read asks for all that a card tells. Only what really changed must be there; the rest is
 // told when it is known.
 func (c *Card) Read(ctx context.Context, s retake.Service, ws retake.Workspace, whole bool) error {
-	q := retake.DiffQuery{Workspace: ws.ID, To: string(c.Checkpoint.ID)}
+	q := retake.DiffQuery{Workspace: ws.ID, To: string(c.Checkpoint.ID), Machine: c.Machine}
 	st, err := s.Story(ctx, q)
 	if err != nil {
 		return err
@@ -69,6 +71,9 @@ func (c *Card) readMore(ctx context.Context, s retake.Service, ws retake.Workspa
 	}
 	if idle(c.Checkpoint) {
 		c.Work, _ = workOf(c.Checkpoint, asker(ctx, s, ws)) // best effort
+	}
+	if c.Checkpoint.Turn != nil && c.Checkpoint.Trigger == retake.TriggerTurn {
+		c.Effects = turnEffects(c.Checkpoint, asker(ctx, s, ws)) // best effort
 	}
 	if text && c.Checkpoint.Turn != nil {
 		if held, err := s.State(ctx, ws.ID, string(c.Checkpoint.ID)); err == nil {

@@ -35,7 +35,7 @@ func WritePlanList(out io.Writer, l Look, p *retake.Plan) error {
 		if i == 0 {
 			fmt.Fprintf(w, "\n%s\n", l.loud(yellowCode, "STAYS DONE"))
 		}
-		fmt.Fprintf(w, "  %s  %s  %s\n", l.Yellow(screen.Escape(e.ID)), l.Clock(e.Time), screen.Escape(e.Text))
+		fmt.Fprintf(w, "  %s  %s  %s%s\n", l.Yellow(screen.Escape(e.ID)), l.Clock(e.Time), screen.Escape(e.Text), l.Dim(unsureText(e)))
 	}
 	fmt.Fprintf(w, "\n%s\n", safetyText(l, p))
 	return w.Flush()

@@ -192,7 +192,8 @@ func donePart(effects []retake.Effect) part {
 				when := l.Clock(e.Time)
 				lead := screen.Pad(screen.Escape(e.ID), 2) + "  " + when
 				pad := strings.Repeat(" ", max(classColumns-screen.Width(lead), 2))
-				text := l.Glyphs.Cut(screen.Escape(e.Text), g.width-max(classColumns, screen.Width(lead)+2))
+				unsure := unsureText(e)
+				text := l.Glyphs.Cut(screen.Escape(e.Text), g.width-max(classColumns, screen.Width(lead)+2)-screen.Width(unsure)) + l.Dim(unsure)
 				out = append(out, l.Yellow(screen.Pad(screen.Escape(e.ID), 2))+"  "+l.Dim(when)+pad+text)
 			}
 			if more := len(effects) - shown; more > 0 {

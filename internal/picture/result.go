@@ -36,7 +36,7 @@ func RenderResult(l Look, p *retake.Plan, res retake.RestoreResult, took time.Du
 		field("running", fmt.Sprintf("%s %d still holds the old %s: restart it", screen.Escape(h.Command), h.PID, screen.Escape(h.Path)))
 	}
 	for _, e := range p.Effects {
-		field("stays done", screen.Escape(e.ID)+" "+screen.Escape(e.Text))
+		field(e.Word(), screen.Escape(e.ID)+" "+screen.Escape(e.Text))
 	}
 	for _, f := range res.Failed {
 		fmt.Fprintf(&b, "  %s%s  %s\n", l.Red(screen.Pad("left", wordColumns)), screen.Escape(f.Path), l.Dim(screen.Escape(f.Why)))

@@ -34,25 +34,28 @@ func RenderResume(l Look, r retake.Resumption) string {
 		}
 		fmt.Fprintf(&b, "  next task %d of %d: %s\n", n, len(r.Tasks), screen.Escape(r.Next.Title))
 	}
-	for _, line := range Wrap(toldText(r), max(l.Width-2, 40)) {
-		fmt.Fprintf(&b, "  %s\n", l.Dim(line))
+	if text := toldText(r); text != "" {
+		for _, line := range Wrap(text, max(l.Width-2, 40)) {
+			fmt.Fprintf(&b, "  %s\n", l.Dim(line))
+		}
 	}
 	return b.String()
 }
 
 // toldText is what the agent hears, in short; JSON has its words.
 func toldText(r retake.Resumption) string {
-	parts := []string{fmt.Sprintf("it stands at %d", r.Checkpoint.Number), "what came after is not part of it"}
-	var ids []string
-	for _, e := range r.Effects {
-		ids = append(ids, screen.Escape(e.ID))
+	if r.Note == "" && !r.Exact { // nobody can go on with it
+		return ""
 	}
-	switch len(ids) {
-	case 0:
-	case 1:
-		parts = append(parts, ids[0]+" stays done and must not be repeated")
-	default:
-		parts = append(parts, strings.Join(ids, ", ")+" stay done and must not be repeated")
+	parts := []string{"to read a file again before it edits it"}
+	if r.Exact {
+		parts = []string{fmt.Sprintf("it stands at %d", r.Checkpoint.Number), "what came after is not part of it"}
+	}
+	if r.Taken != "" {
+		parts = append(parts, screen.Escape(r.Taken)+" was taken back")
+	}
+	if len(r.Effects) > 0 {
+		parts = append(parts, effectsText(r.Effects)+" and must not be repeated")
 	}
 	if len(r.Tasks) > 0 {
 		parts = append(parts, "its tasks")

@@ -300,11 +300,9 @@ func (l Look) effectRow(c columns, r row, e retake.Effect) string {
 		}
 	}
 	text := l.Glyphs.Cut(screen.Escape(e.Text), room)
-	line += shade(text) + strings.Repeat(" ", max(room-screen.Width(text), 0)) + "  " + l.Yellow(staysDone)
+	line += shade(text) + strings.Repeat(" ", max(room-screen.Width(text), 0)) + "  " + l.outcomeWord(e)
 	if c.wide && e.Target != "" {
-		line += strings.Repeat(" ", max(c.verify+c.files-len(staysDone), 0)) + "  " + l.Dim(l.Glyphs.Cut(screen.Escape(e.Target), c.story))
+		line += strings.Repeat(" ", max(c.verify+c.files-len(e.Word()), 0)) + "  " + l.Dim(l.Glyphs.Cut(screen.Escape(e.Target), c.story))
 	}
 	return line
 }
-
-const staysDone = "stays done"

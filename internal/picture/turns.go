@@ -72,6 +72,9 @@ func taskLine(t *retake.TaskCount) string {
 		return ""
 	}
 	text := fmt.Sprintf("%d of %d done", t.Done, t.Total)
+	if t.Failed > 0 {
+		text += fmt.Sprintf(", %d failed", t.Failed)
+	}
 	if t.Next != "" {
 		text += ", next: " + screen.Escape(t.Next)
 	}

@@ -3,6 +3,7 @@ package picture
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/retake-dev/retake"
@@ -33,6 +34,20 @@ func workOf(c retake.Checkpoint, at before) (work []int64, known bool) {
 		next = p
 	}
 	return work, true
+}
+
+// turnEffects are what a turn did outside before its last moment, the oldest first.
+func turnEffects(end retake.Checkpoint, at before) []retake.Effect {
+	var out []retake.Effect
+	for step, next := 0, end; step < turnSteps && next.Parent != ""; step++ {
+		p, ok := at(next.Parent)
+		if !ok || !sameTurn(end, p) {
+			break
+		}
+		out = append(slices.Clone(p.Effects), out...)
+		next = p
+	}
+	return out
 }
 
 // idle reports whether a turn ended with nothing more than was there before.

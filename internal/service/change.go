@@ -180,7 +180,17 @@ func (a *application) inform(ctx context.Context, cp retake.Checkpoint) {
 	}
 	p := a.plan
 	p.Effects, p.Target = a.effects, a.j.target
-	a.s.rewound(a.ws.ID, session.Rewind{ID: string(cp.ID), At: cp.Time, Text: rewindNote(&p, a.words(), tasks)})
+	w := session.Rewind{ID: string(cp.ID), At: cp.Time, Text: rewindNote(&p, a.words(), tasks), Number: cp.Number}
+	switch t := a.j.target; {
+	case t == nil:
+	case a.req.Course == retake.CourseUndo:
+		w.Taken, w.From = takenText(*t), t.Number
+	case a.req.Course == retake.CourseRedo:
+		w.From = t.Number
+	case a.req.Course == retake.CourseRestore:
+		w.From = t.Number + 1
+	}
+	a.s.rewound(a.ws.ID, w)
 }
 
 // stillHeld names the processes that had open what was replaced or deleted.

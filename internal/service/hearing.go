@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/session"
@@ -74,6 +75,9 @@ func (h *hearing) hear(ws retake.Workspace, sig retake.Signal, habits retake.Hab
 	if c := sig.Call; c != nil && c.Kind == retake.CallWrite {
 		st.Wrote(sig.Agent+" "+sig.Session, pathsBelow(ws.Root, sig.Dir, c.Paths), c.Failed)
 	}
+	if act.Save != nil && !act.Save.StillRisky(h.s.existsFor(ws, sig)) {
+		act.Save = nil
+	}
 	j := &hearingJob{ws: ws, sig: sig, act: act, done: make(chan struct{})}
 	if waited && act.Save != nil && (act.Save.Trigger == retake.TriggerPrompt || act.Save.Trigger == retake.TriggerRisk) {
 		j.act.Save, act.Save = nil, nil
@@ -136,7 +140,21 @@ func (h *hearing) try(j *hearingJob) (err error) {
 func (h *hearing) pending() []retake.Effect {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return append([]retake.Effect{}, h.state.Effects...)
+	return h.state.Pending()
+}
+
+// ended are those of them that a checkpoint takes along.
+func (h *hearing) ended(at time.Time) []retake.Effect {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.state.Ended(at)
+}
+
+// takenSince are the rewinds that a conversation up to a checkpoint does not know of.
+func (h *hearing) takenSince(number int64) []session.Rewind {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.state.TakenSince(number)
 }
 
 // settled forgets effects that a moment holds now.

@@ -11,38 +11,131 @@ import (
 // Notes are for the agent: short, plain, and without a word of the workspace that
 // could be taken for an order, but for the tasks, which are quoted.
 
-// rewindNote tells what a restore did.
+// rewindNote tells what a restore did: what was taken back, in which files, and what stays.
 func rewindNote(p *retake.Plan, words string, tasks []retake.Task) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Retake: the files of this workspace were changed outside this conversation: %q. ", words)
-	fmt.Fprintf(&b, "%d files were deleted, %d written, %d merged. ", noted(p.Deletes), noted(p.Writes), len(p.Merges))
-	if t := p.Target; t != nil && p.Course == retake.CourseRestore {
-		fmt.Fprintf(&b, "They are now as they were at moment %d; what later turns did is not in the files. ", t.Number)
-	}
+	b.WriteString("Retake: files of this workspace were changed outside this conversation. ")
+	b.WriteString(courseNote(p, words))
+	b.WriteString(pathsNote(p))
 	b.WriteString("Read a file again before you edit it. ")
 	b.WriteString(effectsNote(p.Effects))
 	b.WriteString(tasksNote(tasks))
 	return strings.TrimSpace(b.String())
 }
 
-// noted counts the files among steps.
-func noted(steps []retake.Step) (n int) {
-	for _, s := range steps {
-		if s.Then != nil && s.Then.Kind != retake.KindDir || s.Then == nil && s.Now != nil && s.Now.Kind != retake.KindDir {
-			n++
+// courseNote says what was done, and to what.
+func courseNote(p *retake.Plan, words string) string {
+	t := p.Target
+	switch {
+	case t == nil && p.Course == retake.CourseUndo:
+		return "Edits that no checkpoint held were taken back. "
+	case t == nil:
+		return fmt.Sprintf("It was: %q. ", words)
+	case p.Course == retake.CourseUndo:
+		return takenText(*t) + " was taken back; what other turns did is still in the files. "
+	case p.Course == retake.CourseRedo:
+		return takenText(*t) + " was brought back. "
+	case p.Course == retake.CourseRestore && len(p.Paths) == 0:
+		return fmt.Sprintf("They are now as they were at checkpoint %d; what later turns did is not in the files. ", t.Number)
+	case p.Course == retake.CourseRestore:
+		return fmt.Sprintf("Some of them are now as they were at checkpoint %d. ", t.Number)
+	}
+	return fmt.Sprintf("It was: %q. ", words)
+}
+
+// maxPrompted is how much of a prompt a note repeats.
+const maxPrompted = 80
+
+// takenText names a checkpoint by what a person would call it.
+func takenText(cp retake.Checkpoint) string {
+	switch {
+	case cp.Turn != nil && cp.Turn.Prompt != "":
+		return fmt.Sprintf("The turn %q (checkpoint %d)", shortText(cp.Turn.Prompt), cp.Number)
+	case cp.Return != nil:
+		return fmt.Sprintf("The %s of checkpoint %d", cp.Return.Course, cp.Number)
+	case cp.Intent != "":
+		return fmt.Sprintf("Checkpoint %d, %q,", cp.Number, shortText(cp.Intent))
+	}
+	return fmt.Sprintf("Checkpoint %d", cp.Number)
+}
+
+// shortText is the beginning of a text in one line, likely secrets masked.
+func shortText(s string) string {
+	masked, _ := secret.Mask(strings.Join(strings.Fields(s), " "))
+	if r := []rune(masked); len(r) > maxPrompted {
+		return string(r[:maxPrompted]) + "…"
+	}
+	return masked
+}
+
+// maxPathsNoted is how many paths a note names.
+const maxPathsNoted = 5
+
+// pathsNote names the first paths of a plan, the deleted ones first.
+func pathsNote(p *retake.Plan) string {
+	var b strings.Builder
+	left := maxPathsNoted
+	for _, part := range []struct {
+		word  string
+		steps []retake.Step
+	}{{"Deleted", p.Deletes}, {"Written", p.Writes}, {"Merged", p.Merges}} {
+		paths := filePaths(part.steps)
+		if len(paths) == 0 {
+			continue
+		}
+		shown := paths[:min(len(paths), left)]
+		left -= len(shown)
+		quoted := make([]string, len(shown))
+		for i, path := range shown {
+			quoted[i] = fmt.Sprintf("%q", path)
+		}
+		switch more := len(paths) - len(shown); {
+		case len(shown) == 0:
+			fmt.Fprintf(&b, "%s: %d files. ", part.word, len(paths))
+		case more > 0:
+			fmt.Fprintf(&b, "%s: %s and %d more. ", part.word, strings.Join(quoted, ", "), more)
+		default:
+			fmt.Fprintf(&b, "%s: %s. ", part.word, strings.Join(quoted, ", "))
 		}
 	}
-	return n
+	return b.String()
+}
+
+// filePaths are the paths of the files among steps.
+func filePaths(steps []retake.Step) []string {
+	var out []string
+	for _, s := range steps {
+		e := s.Then
+		if e == nil {
+			e = s.Now
+		}
+		if e != nil && e.Kind != retake.KindDir {
+			out = append(out, s.Path)
+		}
+	}
+	return out
 }
 
 // resumeNote tells a forked conversation where it stands.
 func resumeNote(r retake.Resumption) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Retake: this conversation goes on from moment %d; what was said and done after that is not part of it. ", r.Checkpoint.Number)
+	fmt.Fprintf(&b, "Retake: this conversation goes on from checkpoint %d; what was said and done after that is not part of it. ", r.Checkpoint.Number)
+	b.WriteString(resumedNote(r))
+	return strings.TrimSpace(b.String())
+}
+
+// wholeNote is for a conversation that could not be forked, and has all that was said.
+func wholeNote(r retake.Resumption) string {
+	return strings.TrimSpace("Retake: this conversation goes on with everything that was said. " + resumedNote(r))
+}
+
+// resumedNote is what every conversation that goes on must know.
+func resumedNote(r retake.Resumption) string {
+	var b strings.Builder
 	b.WriteString("The files may differ from what you remember: read a file again before you edit it. ")
 	b.WriteString(effectsNote(r.Effects))
 	b.WriteString(tasksNote(r.Tasks))
-	return strings.TrimSpace(b.String())
+	return b.String()
 }
 
 // forkNote tells an agent that comes with its memory that it is in a copy.
@@ -56,6 +149,22 @@ func effectsNote(effects []retake.Effect) string {
 	if len(effects) == 0 {
 		return ""
 	}
+	done, unsure := []retake.Effect{}, []retake.Effect{}
+	for _, e := range effects {
+		if e.Outcome == retake.OutcomeUnknown {
+			unsure = append(unsure, e)
+		} else {
+			done = append(done, e)
+		}
+	}
+	return listEffects("Done outside, can't be undone, don't repeat it: ", done) +
+		listEffects("Perhaps done outside, check before you repeat it: ", unsure)
+}
+
+func listEffects(lead string, effects []retake.Effect) string {
+	if len(effects) == 0 {
+		return ""
+	}
 	var list []string
 	for _, e := range effects[:min(len(effects), maxNoted)] {
 		list = append(list, fmt.Sprintf("%s %q", e.ID, e.Text))
@@ -64,7 +173,7 @@ func effectsNote(effects []retake.Effect) string {
 	if n := len(effects) - maxNoted; n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	return "Done outside, still done, not to be repeated: " + strings.Join(list, ", ") + more + ". "
+	return lead + strings.Join(list, ", ") + more + ". "
 }
 
 func tasksNote(tasks []retake.Task) string {

@@ -51,7 +51,7 @@ func (s *Service) observe(ctx context.Context, sig retake.Signal, waited bool) (
 		h.bury(ws, habits)
 	}
 	out, err := s.react(ctx, h.hear(ws, sig, habits, waited))
-	if err != nil && out.Note != "" { // nobody hears it
+	if out.Note != "" && (err != nil || waited) { // nobody hears it
 		h.speak(func(st *session.State) { st.Untell(sig.Agent+" "+sig.Session, sig.ID) })
 	}
 	return out, err
@@ -299,21 +299,28 @@ func (s *Service) effectsAfter(ctx context.Context, ws retake.WorkspaceID, after
 	return append(out, s.hearingOf(ws).pending()...), nil
 }
 
+// doneAfter are the effects after a number that were done, or may have been: what failed is
+// nothing to warn about.
+func (s *Service) doneAfter(ctx context.Context, ws retake.WorkspaceID, after, upTo int64) ([]retake.Effect, error) {
+	all, err := s.effectsAfter(ctx, ws, after, upTo)
+	return slices.DeleteFunc(all, retake.Effect.Failed), err
+}
+
 // crossed are the effects that a journey leaves behind it: no plan takes them back.
 func (s *Service) crossed(ctx context.Context, ws retake.WorkspaceID, j journey) ([]retake.Effect, error) {
 	switch {
 	case j.loose:
-		return s.hearingOf(ws).pending(), nil
+		return slices.DeleteFunc(s.hearingOf(ws).pending(), retake.Effect.Failed), nil
 	case j.target == nil:
 		return []retake.Effect{}, nil
 	case j.req.Course == retake.CourseRestore:
-		return s.effectsAfter(ctx, ws, j.target.Number, 0)
+		return s.doneAfter(ctx, ws, j.target.Number, 0)
 	case j.req.Course == retake.CourseUndo && j.target.Return == nil:
 		before, err := s.beforeItem(ctx, *j.target)
 		if err != nil {
 			return nil, err
 		}
-		return s.effectsAfter(ctx, ws, before.Number, j.target.Number)
+		return s.doneAfter(ctx, ws, before.Number, j.target.Number)
 	}
 	return []retake.Effect{}, nil
 }

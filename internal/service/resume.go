@@ -41,14 +41,13 @@ func (s *Service) Resume(ctx context.Context, req retake.ResumeRequest) (retake.
 	if out.Dir == "" {
 		out.Dir = filepath.Join(ws.Root, filepath.FromSlash(cp.Turn.Dir))
 	}
-	if out.Effects, err = s.effectsAfter(ctx, ws.ID, cp.Number, 0); err != nil {
+	if out.Effects, err = s.doneAfter(ctx, ws.ID, cp.Number, 0); err != nil {
 		return out, fault("the effects cannot be listed", unchanged, err)
 	}
 	if i := slices.IndexFunc(state.Tasks, retake.Task.Open); i >= 0 {
 		out.Next = &state.Tasks[i]
 	}
 	out.Agent, out.Session = cp.Turn.Agent, cp.Turn.Session
-	out.Note = resumeNote(out)
 	err = s.branch(ctx, ws, req, state, &out)
 	return out, fault("the conversation cannot go on", unchanged, err)
 }
@@ -129,6 +128,12 @@ func (s *Service) branch(ctx context.Context, ws retake.Workspace, req retake.Re
 		return nil
 	}
 	out.Session, out.Command, out.Exact, out.Why = b.Session, append([]string{}, b.Command...), b.Exact, b.Why
+	switch {
+	case b.Exact:
+		s.saysWhere(ws.ID, out)
+	case len(b.Command) > 0:
+		out.Note = wholeNote(*out)
+	}
 	if !b.Exact && out.Why == "" && state.Conversation == nil {
 		out.Why = "its conversation is not kept"
 	}
@@ -144,8 +149,20 @@ func (s *Service) branch(ctx context.Context, ws retake.Workspace, req retake.Re
 			return fmt.Errorf("write conversation: %w", err)
 		}
 	}
-	s.expect(req, *out)
+	if out.Note != "" { // else nobody can go on with it
+		s.expect(req, *out)
+	}
 	return nil
+}
+
+// saysWhere writes what the fork is told. What was taken back since, of that which
+// it still knows, is part of it.
+func (s *Service) saysWhere(ws retake.WorkspaceID, out *retake.Resumption) {
+	out.Note = resumeNote(*out)
+	for _, w := range s.hearingOf(ws).takenSince(out.Checkpoint.Number) {
+		out.Note += "\n" + w.Text
+		out.Taken = w.Taken
+	}
 }
 
 // mostBranches is how often one moment is gone on from.

@@ -16,9 +16,7 @@ import (
 // before, and the turn that was going on, whoever asked for it.
 func (s *Service) attribute(cp *retake.Checkpoint) {
 	h := s.hearingOf(cp.Workspace)
-	if cp.Effects = h.pending(); len(cp.Effects) == 0 {
-		cp.Effects = nil
-	}
+	cp.Effects = h.ended(cp.Time)
 	if cp.Turn == nil && (cp.Trigger == retake.TriggerManual || cp.Trigger == retake.TriggerComplete) {
 		cp.Turn = h.going(cp.Time)
 	}

@@ -74,7 +74,7 @@ func (n *next) own() {
 	r = n.refine(r)
 	n.save(r)
 	n.move(r)
-	if r.note {
+	if r.note || n.hears() {
 		n.tell()
 	}
 }
@@ -109,8 +109,8 @@ func (n *next) afterwards() bool {
 
 // begin notes a session or a turn that was not heard of.
 func (n *next) begin(r rule) {
-	if n.sig.Kind == retake.SignalSessionStart {
-		n.x.Resumed = n.x.Resumed || n.sig.Reason == "resume" || n.sig.Reason == "fork"
+	if n.sig.Kind == retake.SignalSessionStart && n.x.Since.Equal(n.sig.Time) { // else we know since when it is there
+		n.x.Resumed = n.sig.Reason == "resume" || n.sig.Reason == "fork"
 	}
 	if n.x.Phase == Working || n.sig.Kind == retake.SignalPrompt {
 		return
@@ -135,6 +135,7 @@ func (n *next) refine(r rule) rule {
 		return n.called(r, n.sig.Call)
 	case retake.SignalCalled:
 		n.remember(n.sig.Call)
+		n.answered(n.sig.Call)
 		if list, ok := folded(n.x.Tasks, n.sig.Call); ok && n.tasks(list) {
 			return merged(r, taskRule)
 		}
@@ -186,7 +187,7 @@ func (n *next) called(r rule, c *retake.Call) rule {
 		return r
 	}
 	r = merged(r, riskRule)
-	n.act.Save = &Save{Turn: retake.Turn{Command: words(c), Risk: cut(j.Why, maxTitle)}}
+	n.act.Save = &Save{Turn: retake.Turn{Command: words(c), Risk: cut(j.All(), maxTitle)}, judged: j}
 	return r
 }
 
@@ -288,24 +289,6 @@ func (n *next) move(r rule) {
 		if over := len(n.x.Prompts) - maxPrompts; over > 0 {
 			n.x.Prompts = n.x.Prompts[over:]
 		}
-	}
-}
-
-// tell gives the agent what it must know, once.
-func (n *next) tell() {
-	w := n.st.Rewind
-	before := n.x.Told
-	switch {
-	case n.x.Note != "": // it says all that the rewind would
-		n.act.Note = n.x.Note
-	case w != nil && n.x.Told != w.ID && n.x.knew(w):
-		n.act.Note = w.Text
-	default:
-		return
-	}
-	n.x.Noted = Noted{By: n.sig.ID, Text: n.act.Note, Told: before, Own: n.x.Note != ""}
-	if n.x.Note = ""; w != nil {
-		n.x.Told = w.ID
 	}
 }
 

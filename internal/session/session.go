@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/risk"
 )
 
 // Phase is where a session is.
@@ -45,10 +46,11 @@ const (
 // State is what is known of the agents in one workspace.
 type State struct {
 	V        int               `json:"v"`
-	Sessions []Session         `json:"sessions"` // the most recently heard last
-	Effects  []retake.Effect   `json:"effects"`  // since the newest checkpoint
-	Counted  int64             `json:"counted"`  // effects so far, for their names
-	Rewind   *Rewind           `json:"rewind,omitempty"`
+	Sessions []Session         `json:"sessions"`          // the most recently heard last
+	Effects  []retake.Effect   `json:"effects"`           // since the newest checkpoint
+	Counted  int64             `json:"counted"`           // effects so far, for their names
+	Rewind   *Rewind           `json:"rewind,omitempty"`  // of older versions, which knew the newest alone
+	Rewinds  []Rewind          `json:"rewinds,omitempty"` // the newest last
 	Seen     []retake.SignalID `json:"seen"`
 }
 
@@ -96,8 +98,8 @@ type Turn struct {
 type Noted struct {
 	By   retake.SignalID `json:"by"`
 	Text string          `json:"text"`
-	Told string          `json:"told"` // what was told before
-	Own  bool            `json:"own"`  // it was the session's own
+	Told string          `json:"told"`           // what was told before
+	Note string          `json:"note,omitempty"` // the part that was meant for this session alone
 }
 
 // Talk is how much of the conversation is kept.
@@ -111,9 +113,13 @@ type Talk struct {
 
 // Rewind is what agents must hear of that knew the files before.
 type Rewind struct {
-	ID   string    `json:"id"` // the checkpoint that it made
-	At   time.Time `json:"at"`
-	Text string    `json:"text"`
+	ID    string    `json:"id"` // the checkpoint that it made
+	At    time.Time `json:"at"`
+	Text  string    `json:"text"`
+	Taken string    `json:"taken,omitempty"` // the turn that was taken back, in short
+
+	Number int64 `json:"number,omitempty"` // of that checkpoint
+	From   int64 `json:"from,omitempty"`   // a conversation up to this checkpoint, or a later one, knows the files before
 }
 
 // Act is what a signal asks for.
@@ -134,6 +140,19 @@ type Save struct {
 	Turn      retake.Turn
 	Tasks     []retake.Task
 	Calls     []retake.Call
+
+	judged risk.Judgement // of a call that it is taken before
+}
+
+// StillRisky looks again at a call that a save is taken before, with what is known of the
+// files: what would only make new ones needs no checkpoint.
+func (s *Save) StillRisky(exists func(place string) bool) bool {
+	if s.Trigger != retake.TriggerRisk {
+		return true
+	}
+	s.judged = s.judged.Known(exists)
+	s.Turn.Risk = cut(s.judged.All(), maxTitle)
+	return s.judged.Destructive
 }
 
 // Key names a session among those of all agents.
@@ -214,25 +233,9 @@ func (s *State) Untell(key string, by retake.SignalID) {
 	if x == nil || x.Noted.By != by {
 		return
 	}
-	if x.Told = x.Noted.Told; x.Noted.Own {
-		x.Note = x.Noted.Text
-	}
+	x.Told, x.Note = x.Noted.Told, x.Noted.Note
 	x.Noted = Noted{}
 }
-
-// Rewound makes every session that knew the files before hear of it. Who has not heard
-// of the last time hears of both.
-func (s *State) Rewound(w Rewind) {
-	if old := s.Rewind; old != nil && slices.ContainsFunc(s.Sessions, func(x Session) bool { return x.Told != old.ID && x.knew(old) }) {
-		w.Text = cut(w.Text+" Before that: "+old.Text, maxNote)
-	}
-	s.Rewind = &w
-}
-
-const maxNote = 8 << 10
-
-// knew reports whether a session knows the files as they were before a rewind.
-func (x *Session) knew(w *Rewind) bool { return x.Resumed || !x.Since.After(w.At) }
 
 // Gone are the sessions that are in a turn and whose agent is there no more.
 func (s *State) Gone(alive func(pid int) bool) []Session {

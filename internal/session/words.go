@@ -83,9 +83,12 @@ func counted(tasks []retake.Task) *retake.TaskCount {
 	}
 	c := &retake.TaskCount{Total: len(tasks)}
 	for _, t := range tasks {
-		if !t.Open() {
+		switch {
+		case t.Status == retake.TaskFailed:
+			c.Failed++
+		case !t.Open():
 			c.Done++
-		} else if c.Next == "" {
+		case c.Next == "":
 			c.Next = line(t.Title)
 		}
 	}

@@ -115,7 +115,7 @@ func rewindIsTold(t *testing.T, b *bench) {
 	a.turnOf("one", func() { b.write("a", "2"); a.run("git push origin main") })
 	b.undo()
 	r := a.prompt("go on")
-	for _, want := range []string{"undo", "git push origin main", "not to be repeated"} {
+	for _, want := range []string{`"one" (checkpoint 2) was taken back`, "git push origin main", "before you repeat it"} {
 		if !strings.Contains(r.Note, want) {
 			t.Errorf("the note %q does not say %q", r.Note, want)
 		}

@@ -54,6 +54,7 @@ func Run(t *testing.T, h Harness) {
 	maps.Copy(all, goings)
 	maps.Copy(all, pains)
 	maps.Copy(all, observings)
+	maps.Copy(all, truths)
 	maps.Copy(all, hardships)
 	maps.Copy(all, tellings)
 	maps.Copy(all, verifyings)

@@ -1,0 +1,89 @@
+package service
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/fsx"
+)
+
+// existsFor answers whether a path that a call names is there. What cannot be known is
+// taken to be there: a checkpoint too many costs little.
+func (s *Service) existsFor(ws retake.Workspace, sig retake.Signal) func(string) bool {
+	bases := basesOf(sig)
+	return func(place string) bool {
+		if filepath.IsAbs(place) {
+			return s.exists(ws.Root, place)
+		}
+		for _, base := range bases {
+			if s.exists(ws.Root, filepath.Join(base, place)) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// basesOf are the directories that a call may begin in: where the agent works, and what the
+// tool is told besides.
+func basesOf(sig retake.Signal) []string {
+	here := sig.Dir
+	if real, err := realPath(here); err == nil {
+		here = real
+	}
+	bases := []string{here}
+	if sig.Call == nil {
+		return bases
+	}
+	var in map[string]json.RawMessage
+	if json.Unmarshal(sig.Call.Input, &in) != nil {
+		return bases
+	}
+	for _, key := range []string{"workdir", "cwd", "directory", "dir_path", "dir", "working_directory"} {
+		var dir string
+		if json.Unmarshal(in[key], &dir) != nil || dir == "" || strings.ContainsRune(dir, 0) {
+			continue
+		}
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(here, dir)
+		}
+		bases = append(bases, dir)
+	}
+	return bases
+}
+
+// exists walks to a path by handles, without following a link. A path outside of the
+// workspace, or through a link, is taken to be there.
+func (s *Service) exists(root, path string) bool {
+	rel, err := filepath.Rel(root, filepath.Clean(path))
+	if err != nil || rel == "." || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return true
+	}
+	dir, err := s.p.FS.OpenRoot(root)
+	if err != nil {
+		return true
+	}
+	names := strings.Split(rel, string(filepath.Separator))
+	for _, name := range names[:len(names)-1] {
+		var next fsx.Dir
+		info, err := dir.Lstat(name)
+		if err == nil && info.Type != fsx.Directory {
+			err = errors.New("not a directory") // or a link, which leads wherever it likes
+		}
+		if err == nil {
+			next, err = dir.OpenDir(name)
+		}
+		_ = dir.Close() // only read
+		if err != nil {
+			return !errors.Is(err, fs.ErrNotExist)
+		}
+		dir = next
+	}
+	_, err = dir.Lstat(names[len(names)-1])
+	_ = dir.Close() // only read
+	return !errors.Is(err, fs.ErrNotExist)
+}
