@@ -49,6 +49,10 @@ type Story struct {
 	Unread []Unread    `json:"unread"` // what could not be read for its meaning
 	Flags  []Flag      `json:"flags"`  // words and facts disagree
 	Gist   Gist        `json:"gist"`
+
+	// Elsewhere counts changes of the machine that nothing ties to the workspace. They are
+	// among the facts only when they are asked for.
+	Elsewhere int `json:"elsewhere,omitempty"`
 }
 
 // StoryCounts counts changed paths that are no directories. Lines are those of source
@@ -116,6 +120,7 @@ const (
 	FactSecret     FactKind = "secret"     // looks like one; Name is its kind, never its text
 	FactPort       FactKind = "port"       // somebody listens; Name is "tcp 3000", values are the program, Direct: it belongs here
 	FactProfile    FactKind = "profile"    // a shell profile of the user; Name is its path
+	FactGit        FactKind = "git"        // what git did; Name is that in words, values are commits, Group is a remark, Path its .git directory
 )
 
 // Fact is one change with its meaning, and the path that shows it. A path outside the

@@ -1,6 +1,9 @@
 package retake
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // MarshalJSON keeps paths that are not UTF-8.
 func (i Item) MarshalJSON() ([]byte, error) {
@@ -108,4 +111,27 @@ func (b *Blame) UnmarshalJSON(text []byte) error {
 	err := json.Unmarshal(text, &v)
 	restore(&b.Path, v.Raw)
 	return err
+}
+
+// GitWords is a fact of git in a few words: "git reset main 3d365a2 → 44bfc39 (1 commit back)".
+func (f Fact) GitWords() string {
+	words := "git " + f.Name
+	switch {
+	case f.What == Deleted && f.Before != "":
+		words += " deleted, was " + f.Before
+	case f.What == Deleted:
+		words += " deleted"
+	case f.What == Added && f.Name == "stash":
+	case f.What == Added:
+		words += " created"
+	case f.Before != "" && f.After != "" && f.Before != f.After:
+		words += " " + f.Before + " → " + f.After
+	}
+	if f.Group != "" {
+		words += " (" + f.Group + ")"
+	}
+	if dir := strings.TrimSuffix(f.Path, ".git/"); dir != "" {
+		words += " in " + dir
+	}
+	return words
 }

@@ -97,6 +97,10 @@ func briefOf(st retake.Story, g retake.Group) []briefLine {
 		}
 		out[i].facts = append(out[i].facts, f)
 	}
+	if g.Theme == retake.ThemeGit && len(out) > 0 { // its files say nothing more
+		out[0].files = g.Files
+		return out
+	}
 	for i, it := range g.Items {
 		line := briefLine{path: it.Path, files: it.Files, item: &g.Items[i]}
 		for _, x := range out {
@@ -159,6 +163,8 @@ func themeOf(f retake.Fact) retake.Theme {
 		return retake.ThemeMachine
 	case f.Kind == retake.FactPackage:
 		return retake.ThemePackages
+	case f.Kind == retake.FactGit:
+		return retake.ThemeGit
 	case f.Kind == retake.FactTable || f.Kind == retake.FactRows || f.Kind == retake.FactIndex:
 		return retake.ThemeDatabase
 	case f.Kind == retake.FactPort || f.Kind == retake.FactProfile:
@@ -173,6 +179,8 @@ func themeOf(f retake.Fact) retake.Theme {
 func factBrief(l Look, f retake.Fact) string {
 	name := screen.Escape(f.Name)
 	switch f.Kind {
+	case retake.FactGit:
+		return l.Words(f.GitWords())
 	case retake.FactTable:
 		name = "table " + name
 	case retake.FactRows:

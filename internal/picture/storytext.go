@@ -127,6 +127,8 @@ func (b *book) theme(theme retake.Theme) {
 		b.byPath(theme, told)
 	case retake.ThemeMachine:
 		b.machine()
+	case retake.ThemeGit:
+		b.git(g, told)
 	default:
 	}
 	if !b.only && (theme != retake.ThemeMachine || len(b.lines) == start) {
@@ -134,6 +136,21 @@ func (b *book) theme(theme retake.Theme) {
 	}
 	if len(b.lines) > start {
 		b.lines[start] = b.heading(theme) + b.lines[start][len("  ")+storyWord:]
+	}
+}
+
+// git tells what git did, and not the files that it keeps that in.
+func (b *book) git(g retake.Group, told map[string]bool) {
+	count := shownCount(g.Files)
+	for _, f := range b.story.Facts {
+		if f.Kind != retake.FactGit {
+			continue
+		}
+		b.hang(count, "", b.Words(f.GitWords()), PlainText)
+		count = ""
+		for _, it := range g.Items {
+			told[it.Path] = true
+		}
 	}
 }
 

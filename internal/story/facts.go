@@ -283,6 +283,8 @@ func sentence(f retake.Fact) string {
 		return "profile " + base(f.Name) + map[retake.Difference]string{retake.Added: " added", retake.Deleted: " deleted"}[f.What]
 	case retake.FactPort:
 		return portText(f)
+	case retake.FactGit:
+		return f.GitWords()
 	case retake.FactPackage:
 		return packageText([]retake.Fact{f})
 	case retake.FactSecret:

@@ -27,6 +27,7 @@ func Gist(st retake.Story) retake.Gist {
 	d.settings()
 	d.database()
 	d.source()
+	d.git()
 	d.build()
 	d.machine()
 	d.quiet(retake.ThemeGit, "in .git/")

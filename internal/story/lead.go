@@ -27,8 +27,12 @@ func (d *digester) lead() string {
 	if list := of(d.facts, retake.FactPackage); len(list) > 0 {
 		return packageLead(list)
 	}
+	git := of(d.facts, retake.FactGit)
 	for _, th := range []retake.Theme{retake.ThemeSource, retake.ThemeSettings, retake.ThemeDatabase, retake.ThemePackages, retake.ThemeBuild, retake.ThemeDeleted, retake.ThemeMoving, retake.ThemeGit} {
-		if t := first[th]; t != nil {
+		if t := first[th]; th == retake.ThemeGit && t != nil && len(git) > 0 {
+			word, _, _ := strings.Cut(git[0].Name, " ")
+			return "git " + word
+		} else if t != nil {
 			return d.word(th, t)
 		}
 	}

@@ -16,6 +16,7 @@ package story
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/theme"
@@ -23,7 +24,7 @@ import (
 
 // Version is that of the rules that make a gist. Other rules, another version: gists
 // that are stored say by which they were made.
-const Version = 3
+const Version = 4
 
 // Bytes opens what the store keeps at an address. A nil reader cannot be read.
 type Bytes func(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error)
@@ -52,6 +53,7 @@ func Tell(ctx context.Context, in Input) (retake.Story, error) {
 		return retake.Story{}, err
 	}
 	t.remark(ctx)
+	in.Facts = append(slices.Clone(in.Facts), gitFacts(ctx, in)...)
 	st := retake.Story{
 		From: in.From, To: in.To, Counts: t.sum(), Groups: t.groups(),
 		Facts: append([]retake.Fact{}, in.Facts...), Unread: append([]retake.Unread{}, in.Unread...), Flags: []retake.Flag{},
