@@ -13,6 +13,9 @@ import (
 // Story tells what really changed between two moments.
 func (c *Client) Story(ctx context.Context, q retake.DiffQuery) (retake.Story, error) {
 	v := url.Values{"from": {q.From}, "to": {q.To}, "path": q.Paths}
+	if q.Machine {
+		v.Set("machine", "true")
+	}
 	return call[retake.Story](ctx, c, get(v, "workspaces", string(q.Workspace), "story"))
 }
 
@@ -59,6 +62,7 @@ type attestBody struct {
 	Where   retake.Where   `json:"where,omitempty"`
 	By      string         `json:"by,omitempty"`
 	Claim   bool           `json:"claim,omitempty"`
+	Bisect  bool           `json:"bisect,omitempty"`
 	Verdict retake.Verdict `json:"verdict,omitempty"`
 	Why     string         `json:"why,omitempty"`
 	Exit    int            `json:"exit,omitempty"`
@@ -69,7 +73,7 @@ type attestBody struct {
 
 // Attest records what a command answered.
 func (c *Client) Attest(ctx context.Context, a retake.Attestation) (retake.Verification, error) {
-	body := attestBody{a.Ref, a.Name, a.Command, a.Where, a.By, a.Claim, a.Verdict, a.Why, a.Exit, a.Started, a.Took, a.Output}
+	body := attestBody{a.Ref, a.Name, a.Command, a.Where, a.By, a.Claim, a.Bisect, a.Verdict, a.Why, a.Exit, a.Started, a.Took, a.Output}
 	return call[retake.Verification](ctx, c, to(http.MethodPost, body, "workspaces", string(a.Workspace), "verifications"))
 }
 

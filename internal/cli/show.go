@@ -17,7 +17,7 @@ type outputAnswer struct {
 }
 
 func (f *face) showCommand() *cobra.Command {
-	var talked bool
+	var talked, machine bool
 	var output string
 	cmd := &cobra.Command{
 		Use: "show [REF]", Short: "one moment, and what really changed in it", Args: between(0, 1),
@@ -34,15 +34,16 @@ func (f *face) showCommand() *cobra.Command {
 			case output != "":
 				return f.output(cmd.Context(), ref, output)
 			}
-			return f.show(cmd.Context(), ref)
+			return f.show(cmd.Context(), ref, machine)
 		},
 	}
 	cmd.Flags().BoolVar(&talked, "conversation", false, "what was said up to that moment, likely secrets masked")
 	cmd.Flags().StringVar(&output, "output", "", "what the verification `NAME` printed, as far as it is kept")
+	cmd.Flags().BoolVar(&machine, "machine", false, "include what other programs changed on this machine: ports, packages, services")
 	return cmd
 }
 
-func (f *face) show(ctx context.Context, ref string) error {
+func (f *face) show(ctx context.Context, ref string, machine bool) error {
 	s, ws, err := f.here(ctx)
 	if err != nil {
 		return err
@@ -54,7 +55,7 @@ func (f *face) show(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
-	c := picture.Card{V: 1, Checkpoint: cp, Pins: []retake.Pin{}, Changes: []retake.Change{}, Verifications: []retake.Verification{}}
+	c := picture.Card{V: 1, Checkpoint: cp, Pins: []retake.Pin{}, Changes: []retake.Change{}, Verifications: []retake.Verification{}, Machine: machine}
 	if err := c.Read(ctx, s, ws, f.json); err != nil {
 		return err
 	}

@@ -47,6 +47,7 @@ type attestBody struct {
 	Where   retake.Where   `json:"where,omitempty" doc:"On which files: live, fork or elsewhere. Empty: live."`
 	By      string         `json:"by,omitempty" doc:"The agent that says so, with claim."`
 	Claim   bool           `json:"claim,omitempty" doc:"An agent says so; nobody saw it."`
+	Bisect  bool           `json:"bisect,omitempty" doc:"The command was run to find a border. It does not decide which checkpoint is good."`
 	Verdict retake.Verdict `json:"verdict,omitempty" doc:"Empty: told by exit."`
 	Why     string         `json:"why,omitempty" doc:"Why it could not run."`
 	Exit    int            `json:"exit,omitempty"`
@@ -101,8 +102,13 @@ func (a *api) telling() {
 	})
 }
 
-func (a *api) story(ctx context.Context, in *DiffQuery) (retake.Story, error) {
-	st, err := a.Story(ctx, retake.DiffQuery{Workspace: in.Workspace, From: in.From, To: in.To, Paths: in.Paths})
+type storyInput struct {
+	DiffQuery
+	Machine bool `query:"machine" doc:"Include what other programs changed on the machine: ports, packages, services."`
+}
+
+func (a *api) story(ctx context.Context, in *storyInput) (retake.Story, error) {
+	st, err := a.Story(ctx, retake.DiffQuery{Workspace: in.Workspace, From: in.From, To: in.To, Paths: in.Paths, Machine: in.Machine})
 	st.Groups, st.Facts, st.Unread, st.Flags = filled(st.Groups), filled(st.Facts), filled(st.Unread), filled(st.Flags)
 	st.Gist.Points = filled(st.Gist.Points)
 	for i := range st.Groups {
@@ -114,7 +120,7 @@ func (a *api) story(ctx context.Context, in *DiffQuery) (retake.Story, error) {
 func (a *api) attest(ctx context.Context, in *attestInput) (retake.Verification, error) {
 	b := in.Body
 	return a.Attest(ctx, retake.Attestation{
-		Workspace: in.Workspace, Ref: b.Ref, Name: b.Name, Command: b.Command, Where: b.Where, By: b.By, Claim: b.Claim,
+		Workspace: in.Workspace, Ref: b.Ref, Name: b.Name, Command: b.Command, Where: b.Where, By: b.By, Claim: b.Claim, Bisect: b.Bisect,
 		Verdict: b.Verdict, Why: b.Why, Exit: b.Exit, Started: b.Started, Took: b.Took, Output: b.Output,
 	})
 }

@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -101,6 +102,9 @@ func (b *book) machine() {
 	}
 	for _, run := range packageRuns(packages) {
 		texts = append(texts, b.Words(run[0].Group)+" "+b.signed(run[0].What, len(run))+"  "+b.packageText(run))
+	}
+	if n := b.story.Elsewhere; n > 0 && b.story.To != nil {
+		defer b.say("", b.Dim(fmt.Sprintf("%s by other programs: retake show %d --machine", Number(int64(n), "change", "changes"), b.story.To.Number)))
 	}
 	for i, text := range texts {
 		if i == groupLines && len(texts) > groupLines+1 {

@@ -7,3 +7,6 @@ type Resting = resting
 
 // Due takes in how many changes there were so far.
 func Due(r *Resting, now time.Time, events int64) (save, moving bool) { return r.due(now, events) }
+
+// OwnFacts are those of the machine that are told with a checkpoint.
+var OwnFacts = ownFacts

@@ -147,6 +147,19 @@ func machineFacts(was, is map[string][]retake.Trait) []retake.Fact {
 	return facts
 }
 
+// ownFacts are those of the machine that belong to a checkpoint: ports of programs that the
+// agent started or that work in the workspace, and the rest only when a call of the agent
+// was about the machine. Everything else may be the work of anybody.
+func ownFacts(cp retake.Checkpoint, facts []retake.Fact) []retake.Fact {
+	asked := slices.ContainsFunc(cp.Effects, func(e retake.Effect) bool { return e.Kind == "machine" && !e.Failed() })
+	return slices.DeleteFunc(slices.Clone(facts), func(f retake.Fact) bool {
+		if f.Kind == retake.FactPort {
+			return !f.Direct
+		}
+		return !asked
+	})
+}
+
 // ownPort reports whether a program of the workspace listens there.
 func ownPort(ports []retake.Trait, name string) bool {
 	return slices.ContainsFunc(ports, func(t retake.Trait) bool { return t.Name == name && t.Direct })

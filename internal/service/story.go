@@ -11,7 +11,7 @@ import (
 
 // Story tells what really changed between two moments, from the trees alone.
 func (s *Service) Story(ctx context.Context, q retake.DiffQuery) (retake.Story, error) {
-	how := telling{own: q.From == "" && len(q.Paths) == 0 && q.To != "" && q.To != now, full: len(q.Paths) > 0, deep: true}
+	how := telling{own: q.From == "" && len(q.Paths) == 0 && q.To != "" && q.To != now, full: len(q.Paths) > 0, deep: true, machine: q.Machine}
 	d, err := s.changesFor(ctx, q, &how)
 	if err != nil {
 		return retake.Story{}, err
@@ -46,6 +46,8 @@ type telling struct {
 	deep  bool    // files are read for their meaning
 	early bool    // it was just sealed: nobody looked at the machine since
 	head  *string // the commit that was checked out; nil: it is read
+
+	machine bool // what other programs did to the machine is told too
 }
 
 // mostRead bounds a story whose files are read for their meaning: a first capture is no
@@ -65,12 +67,20 @@ func (s *Service) tell(ctx context.Context, d retake.Comparison, how telling) (s
 	} else if how.deep && len(d.Changes) <= mostRead {
 		in.Facts, in.Unread, remember = s.facts(ctx, in)
 	}
+	elsewhere := 0
 	if how.own && !how.early {
-		in.Facts = append(in.Facts, s.machineOf(ctx, *d.To)...)
+		seen := s.machineOf(ctx, *d.To)
+		if !how.machine {
+			all := len(seen)
+			seen = ownFacts(*d.To, seen)
+			elsewhere = all - len(seen)
+		}
+		in.Facts = append(in.Facts, seen...)
 	}
 	if st, err = story.Tell(ctx, in); err != nil {
 		return st, remember, err
 	}
+	st.Elsewhere = elsewhere
 	if how.own {
 		st.Flags = s.mismatch(ctx, *d.To, st)
 	}
