@@ -35,6 +35,7 @@ export interface Actor {
 
 export interface Answer {
   as?: number;
+  bisect?: boolean;
   claim?: boolean;
   name: string;
   verdict: string;
@@ -61,6 +62,8 @@ export interface ApplyBody {
 }
 
 export interface AttestBody {
+  /** The command was run to find a border. It does not decide which checkpoint is good. */
+  bisect?: boolean;
   /** The agent that says so, with claim. */
   by?: string;
   /** An agent says so; nobody saw it. */
@@ -187,6 +190,7 @@ export interface Call {
   read_only?: boolean;
   server?: string;
   tool: string;
+  unfinished?: boolean;
 }
 
 export interface CellValue {
@@ -360,6 +364,7 @@ export interface Effect {
   call?: string;
   id: string;
   kind?: string;
+  outcome?: string;
   session?: string;
   target?: string;
   text: string;
@@ -1057,6 +1062,7 @@ export interface Resumption {
   next?: Task;
   note: string;
   session: string;
+  taken?: string;
   tasks: Task[] | null;
   why?: string;
 }
@@ -1193,6 +1199,7 @@ export interface Signal {
   call?: Call;
   dir: string;
   failed?: string;
+  hears?: boolean;
   id: string;
   kind: string;
   machine?: boolean;
@@ -1317,6 +1324,7 @@ export interface StoreState {
 
 export interface Story {
   counts: StoryCounts;
+  elsewhere?: number;
   facts: Fact[] | null;
   flags: Flag[] | null;
   from?: Checkpoint;
@@ -1392,6 +1400,7 @@ export interface Task {
 
 export interface TaskCount {
   done: number;
+  failed?: number;
   next?: string;
   total: number;
 }
@@ -1493,6 +1502,7 @@ export interface Usage {
 }
 
 export interface Verification {
+  bisect?: boolean;
   by: string;
   checkpoint: string;
   claim?: boolean;

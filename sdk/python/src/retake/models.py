@@ -40,6 +40,7 @@ class Actor:
 @dataclass(kw_only=True)
 class Answer:
     as_: Optional[int] = None
+    bisect: Optional[bool] = None
     claim: Optional[bool] = None
     name: str
     verdict: str
@@ -130,6 +131,7 @@ class Call:
     read_only: Optional[bool] = None
     server: Optional[str] = None
     tool: str
+    unfinished: Optional[bool] = None
 
 
 @dataclass(kw_only=True)
@@ -271,6 +273,7 @@ class Effect:
     call: Optional[str] = None
     id: str
     kind: Optional[str] = None
+    outcome: Optional[str] = None
     session: Optional[str] = None
     target: Optional[str] = None
     text: str
@@ -680,6 +683,7 @@ class Resumption:
     next: Optional[Task] = None
     note: str
     session: str
+    taken: Optional[str] = None
     tasks: list[Task] = field(default_factory=list)
     why: Optional[str] = None
 
@@ -772,6 +776,7 @@ class Signal:
     call: Optional[Call] = None
     dir: str
     failed: Optional[str] = None
+    hears: Optional[bool] = None
     id: str
     kind: str
     machine: Optional[bool] = None
@@ -878,6 +883,7 @@ class StoreState:
 @dataclass(kw_only=True)
 class Story:
     counts: StoryCounts
+    elsewhere: Optional[int] = None
     facts: list[Fact] = field(default_factory=list)
     flags: list[Flag] = field(default_factory=list)
     from_: Optional[Checkpoint] = None
@@ -949,6 +955,7 @@ class Task:
 @dataclass(kw_only=True)
 class TaskCount:
     done: int
+    failed: Optional[int] = None
     next: Optional[str] = None
     total: int
 
@@ -1043,6 +1050,7 @@ class Usage:
 
 @dataclass(kw_only=True)
 class Verification:
+    bisect: Optional[bool] = None
     by: str
     checkpoint: str
     claim: Optional[bool] = None
