@@ -160,7 +160,7 @@ func (c *demoCmd) show(cmd *cobra.Command, s retake.Service, res demo.Result) er
 	v := picture.View{Tree: true, Timeline: t}
 	v.Complete(cmd.Context(), s, res.Workspace, picture.ForksOnce(cmd.Context(), s, res.Workspace))
 	if st, err := s.Status(cmd.Context(), res.Workspace.ID); err == nil { // else now is not known
-		v.Stand(0, &st)
+		v.Stand(0, picture.Present{Status: &st})
 	}
 	return c.emit(nil, func(l picture.Look) string {
 		return renderMade(l, a) + picture.RenderTimeline(l, v) + renderTries(l, a, c.workdir())

@@ -84,9 +84,9 @@ func (c *logCmd) show(ctx context.Context, s retake.Service, ws retake.Workspace
 	if limit == 0 && !c.json {
 		limit = logDefault
 	}
-	now := func() *retake.Status { return nil }
+	now := func() picture.Present { return picture.Present{} }
 	if !c.json && !c.chosen() && c.since == "" {
-		now = picture.StatusSoon(ctx, s, ws.ID)
+		now = picture.PresentSoon(ctx, s, ws.ID)
 	}
 	v := picture.View{Tree: !c.chosen()}
 	forks := picture.ForksOnce(ctx, s, ws)

@@ -24,9 +24,9 @@ func (l Look) Brief(v View, s Subject, n int) []string {
 	case s.Fork != nil:
 		out = l.forkBrief(*s.Fork)
 	case s.Now != nil:
-		out = append(out, l.Bold("now")+"  "+fmt.Sprintf("%s changed since %d", Files(s.Now.Total()), v.Newest),
-			l.indented(l.Dim("the next moment holds them")))
-		out = append(out, l.pointFlow(countPoints(retake.Checkpoint{Changed: *s.Now}), max(n-len(out), 1))...)
+		r := l.nowRow(v)
+		out = append(out, l.Bold("now")+"  "+r.title, l.indented(l.Dim("the next moment holds them")))
+		out = append(out, l.pointFlow(r.points, max(n-len(out), 1))...)
 	case s.Forks > 0:
 		out = append(out, Number(int64(s.Forks), "fork more", "forks more")+"  "+l.Dim("retake forks"))
 	}

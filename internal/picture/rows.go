@@ -62,10 +62,14 @@ func (l Look) Arrange(v View, folded bool) *Rows {
 	us, spots := v.rungs(folded)
 	behind := v.behind()
 	var rows []row
-	if v.Now != nil && v.Now.Total() > 0 {
+	if v.hasNow() {
 		r := l.nowRow(v)
 		rows = append(rows, r)
-		out.lines = append(out.lines, rowLine{r, Subject{Now: v.Now}})
+		now := v.Now
+		if now == nil {
+			now = &retake.Counts{}
+		}
+		out.lines = append(out.lines, rowLine{r, Subject{Now: now}})
 	}
 	for i, u := range us {
 		r := l.rowOf(u, v)

@@ -9,40 +9,89 @@ import (
 )
 
 // soon is how long a timeline waits to hear what changed since the newest moment.
-const soon = 100 * time.Millisecond
+const soon = 300 * time.Millisecond
 
-// StatusSoon asks how things stand while the timeline is read. No answer in time is no
-// answer, and never an error.
-func StatusSoon(ctx context.Context, s retake.Service, ws retake.WorkspaceID) func() *retake.Status {
+// Present is what is known of the files as they are now.
+type Present struct {
+	Status *retake.Status // nil: nothing
+	Gist   *retake.Gist   // what changed since the newest moment, when that is known too
+	Late   bool           // there was no answer in time
+}
+
+// PresentSoon asks how things stand while the timeline is read. No answer in time is said to
+// be late, and never an error.
+func PresentSoon(ctx context.Context, s retake.Service, ws retake.WorkspaceID) func() Present {
 	ctx, stop := context.WithTimeout(ctx, soon)
-	got := make(chan *retake.Status, 1)
+	got := make(chan Present, 1)
 	go func() {
 		defer stop()
+		got <- present(ctx, s, ws)
+	}()
+	return func() Present { return <-got }
+}
+
+func present(ctx context.Context, s retake.Service, ws retake.WorkspaceID) Present {
+	type answer struct {
+		st  retake.Status
+		err error
+	}
+	answers := make(chan answer, 1)
+	go func() { // who is asked may wait for a lock, and does not hear that the time is over
 		st, err := s.Status(ctx, ws)
-		if err != nil || ctx.Err() != nil {
-			got <- nil
+		answers <- answer{st, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return Present{Late: true}
+	case a := <-answers:
+		if a.err != nil {
+			return Present{Late: ctx.Err() != nil}
+		}
+		return Present{Status: &a.st, Gist: presentGist(ctx, s, &a.st)}
+	}
+}
+
+// presentGist says what changed in the words of other rows, if there is time for that.
+func presentGist(ctx context.Context, s retake.Service, st *retake.Status) *retake.Gist {
+	if st.Latest == nil || st.Saving || st.Now.Total() == 0 {
+		return nil
+	}
+	gists := make(chan *retake.Gist, 1)
+	go func() {
+		story, err := s.Story(ctx, retake.DiffQuery{Workspace: st.Workspace.ID, From: string(st.Latest.ID)})
+		if err != nil {
+			gists <- nil
 			return
 		}
-		got <- &st
+		gists <- &story.Gist
 	}()
-	return func() *retake.Status { return <-got }
+	select {
+	case <-ctx.Done():
+		return nil
+	case g := <-gists:
+		return g
+	}
 }
 
 // Stand says where the files stand: at the newest moment, which is the first one only where
 // none is left out. What was asked while a save went on, or before another moment came, is
 // not known.
-func (v *View) Stand(newest int64, st *retake.Status) {
+func (v *View) Stand(newest int64, p Present) {
 	v.Newest = newest
 	if newest == 0 && v.Tree && len(v.Checkpoints) > 0 {
 		v.Newest = v.Checkpoints[0].Number
 	}
+	v.Late = p.Late
+	st := p.Status
 	if st == nil || st.Latest == nil {
 		return
 	}
 	v.Level = st.Protection
-	if !st.Saving && st.Latest.Number == v.Newest {
-		v.Now = &st.Now
+	if st.Saving || st.Latest.Number != v.Newest {
+		v.Late = true
+		return
 	}
+	v.Now, v.NowGist = &st.Now, p.Gist
 }
 
 // Hints lead to the moment that asks to be looked at, and to one worth going back to.

@@ -27,6 +27,8 @@ type View struct {
 	Earlier []retake.Checkpoint // not shown: they hold the work of turns that are
 	Tree    bool                // no moment in between is left out
 	Now     *retake.Counts      // what changed since the newest; nil: not known
+	NowGist *retake.Gist        // the same in words; nil: there are only counts
+	Late    bool                // it was asked what changed, and there is no answer yet
 	Level   string              // of protection; empty: not known
 }
 
@@ -64,7 +66,7 @@ func (l Look) rows(v View) (rows []row, lanes int) {
 	at := v.before()
 	us, spots := v.rungs(false)
 	behind := v.behind()
-	if v.Now != nil && v.Now.Total() > 0 {
+	if v.hasNow() {
 		rows = append(rows, l.nowRow(v))
 	}
 	for i, u := range us {
@@ -81,14 +83,32 @@ func (l Look) rows(v View) (rows []row, lanes int) {
 	return rows, lanesOf(spots)
 }
 
-// nowRow is what changed since the newest moment.
+// hasNow reports whether the files are not, or may not be, as in the newest moment.
+func (v View) hasNow() bool { return v.Now != nil && v.Now.Total() > 0 || v.Now == nil && v.Late }
+
+// nowRow is what changed since the newest moment. While that is not known it says so: without
+// a row, the newest moment would look like the present.
 func (l Look) nowRow(v View) row {
-	n := *v.Now
-	return row{
-		node: l.Glyphs.Dots, quiet: true, when: "now", said: true, files: screen.Count(n.Total()),
-		title:  fmt.Sprintf("%s changed since %d", Files(n.Total()), v.Newest),
-		points: countPoints(retake.Checkpoint{Changed: n}),
+	r := row{node: l.Glyphs.Dots, quiet: true, when: "now", said: true}
+	if v.Now == nil {
+		r.title, r.files = "still checking: retake status", l.Glyphs.Dash
+		return r
 	}
+	r.tell(l, retake.Checkpoint{Changed: *v.Now}, v.NowGist)
+	r.files, r.title = screen.Count(v.Now.Total()), nowTitle(*v.Now, v.Newest)
+	return r
+}
+
+// nowTitle calls deletions deletions: they are what somebody looks for.
+func nowTitle(n retake.Counts, since int64) string {
+	kept := n.Total() - n.Deleted
+	switch {
+	case n.Deleted == 0:
+		return fmt.Sprintf("%s changed since %d", Files(kept), since)
+	case kept == 0:
+		return fmt.Sprintf("%s deleted since %d", Files(n.Deleted), since)
+	}
+	return fmt.Sprintf("%s deleted, %s changed since %d", Files(n.Deleted), screen.Count(kept), since)
 }
 
 // behind are the moments that do not lie on the way to the newest one, where that is no

@@ -1,0 +1,77 @@
+package picture_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
+	"github.com/retake-dev/retake/internal/picture/picturetest"
+)
+
+// nowLine is the first row of a timeline.
+func nowLine(p picture.Present) string {
+	v := picturetest.Scene()
+	v.Now = nil
+	v.Stand(22, p)
+	got := picture.RenderTimeline(picture.NewLook(80, picturetest.Now, false, false), v)
+	for line := range strings.Lines(got) {
+		if strings.HasPrefix(line, "┊") && strings.Contains(line, " now ") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
+}
+
+func status(n retake.Counts) *retake.Status {
+	return &retake.Status{Latest: &retake.Checkpoint{Number: 22}, Now: n}
+}
+
+func TestU12_NowHasARowThatSaysWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	saving := status(retake.Counts{})
+	saving.Saving = true
+	for _, c := range []struct {
+		name string
+		p    picture.Present
+		want string
+	}{
+		{"late", picture.Present{Late: true}, "still checking: retake status"},
+		{"saving", picture.Present{Status: saving}, "still checking: retake status"},
+		{"deleted", picture.Present{Status: status(retake.Counts{Deleted: 25})}, "25 files deleted since 22"},
+		{"both", picture.Present{Status: status(retake.Counts{Deleted: 25, Edited: 2, Added: 1})}, "25 files deleted, 3 changed since 22"},
+		{"changed", picture.Present{Status: status(retake.Counts{Edited: 1})}, "1 file changed since 22"},
+	} {
+		if got := nowLine(c.p); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	if got := nowLine(picture.Present{Status: status(retake.Counts{})}); got != "" {
+		t.Errorf("nothing changed: %q", got)
+	}
+	gist := &retake.Gist{Lead: "photos/", Points: []retake.Point{{Theme: retake.ThemeDeleted, Text: "deleted 25 in photos/"}}, Counts: retake.StoryCounts{Deleted: 25}}
+	if got := nowLine(picture.Present{Status: status(retake.Counts{Deleted: 25}), Gist: gist}); !strings.Contains(got, "photos/") {
+		t.Errorf("with a gist: %q", got)
+	}
+}
+
+// A service that does not answer must not hold the timeline, and must not hide the row.
+func TestU12_AServiceThatHangsIsLate(t *testing.T) {
+	t.Parallel()
+	let := make(chan struct{})
+	defer close(let)
+	if p := picture.PresentSoon(t.Context(), hanging{let: let}, "ws_1")(); !p.Late || p.Status != nil {
+		t.Errorf("got %+v", p)
+	}
+}
+
+type hanging struct {
+	retake.Service
+	let chan struct{}
+}
+
+func (h hanging) Status(context.Context, retake.WorkspaceID) (retake.Status, error) {
+	<-h.let
+	return retake.Status{}, nil
+}
