@@ -38,12 +38,20 @@ type Plan struct {
 	Safety    Safety      `json:"safety"`          // the moment that holds all there is now
 	Edits     *KeptEdits  `json:"edits,omitempty"` // that an undo leaves as they are; nil: there are none
 	Next      int64       `json:"next,omitempty"`  // the item to name when nothing of this one is left to take back
+	Lost      *LostRoot   `json:"lost,omitempty"`
 }
 
 // KeptEdits are edits that an undo leaves in place: they are merged with what it takes back.
 type KeptEdits struct {
 	Unsaved int64   `json:"unsaved"`           // paths that changed since the last checkpoint
 	Moments []int64 `json:"moments,omitempty"` // automatic checkpoints between turns that hold edits, the newest first
+}
+
+// LostRoot says that the workspace's own directory was deleted or replaced by another.
+// The plan creates it again, or takes over what is there, and the timeline continues.
+type LostRoot struct {
+	Root  string `json:"root"`
+	There bool   `json:"there"` // another directory is in its place, and not empty
 }
 
 // Total is the number of paths that would be touched.

@@ -38,7 +38,8 @@ type Protector interface {
 }
 
 // InitRequest asks for protection. Accept holds the classes of danger that were
-// consented to. Mark decides about a directory that carries another's mark.
+// consented to. Mark decides about a directory that carries another's mark, or in whose
+// place a workspace was.
 type InitRequest struct {
 	Dir      string
 	Name     string // empty: the directory's own
@@ -51,11 +52,14 @@ type InitRequest struct {
 // MarkChoice says what a directory with a known mark is.
 type MarkChoice string
 
-// A copy gets an identity of its own; a moved one continues.
+// A copy gets an identity of its own; a moved one continues. Where a workspace was whose
+// directory was deleted or replaced, its history continues or a new one begins.
 const (
-	MarkAsk   MarkChoice = ""
-	MarkCopy  MarkChoice = "copy"
-	MarkMoved MarkChoice = "moved"
+	MarkAsk      MarkChoice = ""
+	MarkCopy     MarkChoice = "copy"
+	MarkMoved    MarkChoice = "moved"
+	MarkContinue MarkChoice = "continue"
+	MarkNew      MarkChoice = "new"
 )
 
 // Progress tells how far a capture is. Total is 0 while it is not known.

@@ -1,6 +1,9 @@
 package retake
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Workspace is one root directory that we protect.
 type Workspace struct {
@@ -58,3 +61,34 @@ const (
 	DangerGiant  = "giant"  // more files or bytes than a project has
 	DangerNested = "nested" // it is inside a protected workspace
 )
+
+// LostAt finds the workspace that was at dir or above it and whose directory was deleted or
+// replaced since: the nearest one, then the one that was protected last.
+func LostAt(all []WorkspaceState, dir string) (WorkspaceState, bool) {
+	var found WorkspaceState
+	ok := false
+	for _, w := range all {
+		if !w.Gone || w.Ended != nil || dir != w.Root && !strings.HasPrefix(dir, strings.TrimSuffix(w.Root, "/")+"/") {
+			continue
+		}
+		if !ok || len(w.Root) > len(found.Root) || w.Root == found.Root && w.Created.After(found.Created) {
+			found, ok = w, true
+		}
+	}
+	return found, ok
+}
+
+// NameAmong is what to type for a workspace: its name, or its id when the name is not the
+// only one of its kind or would need quotes.
+func (w Workspace) NameAmong(all []WorkspaceState) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+:,@%="
+	if w.Name == "" || strings.Trim(w.Name, plain) != "" || strings.HasPrefix(w.Name, "-") {
+		return string(w.ID)
+	}
+	for _, o := range all {
+		if o.Ended == nil && o.Name == w.Name && o.ID != w.ID {
+			return string(w.ID)
+		}
+	}
+	return w.Name
+}

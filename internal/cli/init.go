@@ -18,6 +18,7 @@ type initCmd struct {
 	name        string
 	accept      []string
 	copy, moved bool
+	goOn, anew  bool // --continue and --new
 	system      bool
 }
 
@@ -29,6 +30,8 @@ func (f *face) initCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&c.copy, "copy", false, "the directory is a copy of a protected one, and gets a timeline of its own")
 	cmd.Flags().BoolVar(&c.system, "system", false, "protect the whole machine: the root directory, without what the kernel shows and what is gone after a start; asks for the word system")
 	cmd.Flags().BoolVar(&c.moved, "moved", false, "the directory is a protected one that was moved, and goes on")
+	cmd.Flags().BoolVar(&c.goOn, "continue", false, "continue the history of the workspace that was here with what is here now")
+	cmd.Flags().BoolVar(&c.anew, "new", false, "start a new history, although a workspace was here")
 	return cmd
 }
 
@@ -36,6 +39,9 @@ func (c *initCmd) run(cmd *cobra.Command, args []string) error {
 	ctx := cmd.Context()
 	if c.copy && c.moved {
 		return usage(helpHint(cmd), "A directory is a copy or it was moved, not both.")
+	}
+	if c.goOn && c.anew || (c.goOn || c.anew) && (c.copy || c.moved) {
+		return usage(helpHint(cmd), "Use one of --continue, --new, --copy and --moved.")
 	}
 	req := retake.InitRequest{Dir: c.workdir(), Name: c.name, Mark: retake.MarkAsk}
 	if c.Env != nil {
@@ -55,6 +61,10 @@ func (c *initCmd) run(cmd *cobra.Command, args []string) error {
 		req.Mark = retake.MarkCopy
 	case c.moved:
 		req.Mark = retake.MarkMoved
+	case c.goOn:
+		req.Mark = retake.MarkContinue
+	case c.anew:
+		req.Mark = retake.MarkNew
 	}
 	s, err := c.open(ctx)
 	if err != nil {
@@ -63,6 +73,12 @@ func (c *initCmd) run(cmd *cobra.Command, args []string) error {
 	look, err := s.Estimate(ctx, req.Dir)
 	if err != nil {
 		return err
+	}
+	if req.Mark == retake.MarkAsk && c.canAsk() && !c.yes && !c.json {
+		answered, err := c.offerLost(cmd, s, look.Root, &req)
+		if answered || err != nil {
+			return err
+		}
 	}
 	if !c.json {
 		fmt.Fprint(c.Out, renderLooked(c.out(), look))

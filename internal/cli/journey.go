@@ -225,10 +225,12 @@ func (j *journey) arrived(p *retake.Plan, res retake.RestoreResult, took time.Du
 	if len(res.Failed) > 0 {
 		return told{picture.PartlyDone(res)}
 	}
-	switch p.Course {
-	case retake.CourseUndo:
+	switch {
+	case p.Lost != nil:
+		j.hint("go there", "cd "+j.talk().Word(p.Lost.Root))
+	case p.Course == retake.CourseUndo:
 		j.hint("forward again", "retake redo", "one further", "retake undo")
-	case retake.CourseUnwind:
+	case p.Course == retake.CourseUnwind:
 		j.hint("the timeline", "retake log")
 	default:
 		j.hint("changed your mind", "retake undo")

@@ -59,7 +59,7 @@ func (c *restoreCmd) run(cmd *cobra.Command, args []string) error {
 	if err := c.speak(cmd, refs, typed); err != nil {
 		return err
 	}
-	s, ws, err := c.find(cmd.Context()) // the plan itself tells of what was cut off
+	s, ws, err := c.findLost(cmd.Context()) // the plan itself tells of what was cut off
 	if err != nil {
 		return err
 	}
@@ -85,8 +85,10 @@ func (j *journey) speak(cmd *cobra.Command, refs, paths []string) error {
 			j.typed.words = append(j.typed.words, "--"+name)
 		}
 	}
-	if fl := cmd.Flags().Lookup("if"); fl != nil && fl.Changed {
-		j.typed.words = append(j.typed.words, "--if", l.Word(fl.Value.String()))
+	for _, name := range []string{"if", "workspace", "directory"} {
+		if fl := cmd.Flags().Lookup(name); fl != nil && fl.Changed {
+			j.typed.words = append(j.typed.words, "--"+name, l.Word(fl.Value.String()))
+		}
 	}
 	if fl := cmd.Flags().Lookup("session"); fl != nil && fl.Changed {
 		j.typed.words = append(j.typed.words, "--session="+l.Word(fl.Value.String()))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -105,9 +106,16 @@ func renderWorkspaces(l picture.Look, all []retake.WorkspaceState) string {
 			}
 		}
 	}
+	var notes []string
+	if i := slices.IndexFunc(all, func(w retake.WorkspaceState) bool { return w.Gone && w.Ended == nil }); i >= 0 {
+		notes = append(notes, "A directory that is gone comes back with its timeline:\n  retake restore latest --workspace "+all[i].NameAmong(all))
+	}
 	if ended > 0 {
-		text := "What ended keeps its moments. To look at them: retake console. To go on with them: retake init, in the directory."
-		fmt.Fprintf(&b, "\n%s\n", l.Dim(strings.Join(picture.Wrap(text, l.Width), "\n")))
+		text := "What ended keeps its moments. To look at them: retake console. To continue them: retake init --continue, in the directory."
+		notes = append(notes, strings.Join(picture.Wrap(text, l.Width), "\n"))
+	}
+	for _, text := range notes {
+		fmt.Fprintf(&b, "\n%s\n", l.Dim(text))
 	}
 	return b.String()
 }

@@ -23,7 +23,7 @@ type initBody struct {
 	Name    string            `json:"name,omitempty" doc:"Empty: the directory's own."`
 	NameRaw []byte            `json:"name_raw,omitempty" doc:"The bytes of name, when they are not UTF-8."`
 	Accept  []string          `json:"accept,omitempty" doc:"Classes of danger that were consented to."`
-	Mark    retake.MarkChoice `json:"mark,omitempty" doc:"What a directory with a known mark is: copy or moved. Empty: ask."`
+	Mark    retake.MarkChoice `json:"mark,omitempty" doc:"What a directory with a known mark is: copy or moved. Where a workspace was whose directory was deleted or replaced: continue its history, or new. Empty: refuse and say so."`
 	Env     []string          `json:"env,omitempty" doc:"What verifications may see of the caller's environment, as NAME=VALUE."`
 }
 

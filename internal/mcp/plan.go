@@ -98,7 +98,7 @@ func idle(p *retake.Plan) bool {
 			return false
 		}
 	}
-	return p.Total() == 0
+	return p.Total() == 0 && p.Lost == nil
 }
 
 // written parts what a plan writes into what is not there now and what is.

@@ -82,7 +82,7 @@ func (t tally) touched() int64 { return t.deleted + t.brought + t.changed + t.me
 // Idle reports whether applying a plan would do nothing. What was cut off must be
 // ended even so.
 func Idle(p *retake.Plan) bool {
-	if p.Course == retake.CourseFinish || p.Course == retake.CourseUnwind || p.Total() > 0 {
+	if p.Course == retake.CourseFinish || p.Course == retake.CourseUnwind || p.Total() > 0 || p.Lost != nil {
 		return false
 	}
 	for _, k := range p.Keeps {

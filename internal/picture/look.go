@@ -64,11 +64,10 @@ func (l Look) Path(p string) string {
 
 // Word is a path that can be pasted into a shell.
 func (l Look) Word(p string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:,@%="
-	if strings.Trim(p, plain+"~") == "" && !strings.HasPrefix(p, "~") {
-		return l.Path(p)
+	if word := screen.ShellWord(screen.Escape(p)); word != p {
+		return word
 	}
-	return "'" + strings.ReplaceAll(screen.Escape(p), "'", `'\''`) + "'"
+	return l.Path(p)
 }
 
 // Clock is a time as briefly as now allows.

@@ -151,7 +151,20 @@ func planSentence(l Look, p *retake.Plan) string {
 		}
 		where = " in " + someNames(names, len(names), max(l.Width-62, 16))
 	}
+	if p.Lost != nil {
+		return lostSentence(l, p)
+	}
 	return fmt.Sprintf("%s %s%s. %s", strings.Replace(Files(n), "no files", "No file", 1), verb, where, l.Bold("Nothing has been changed yet."))
+}
+
+// lostSentence says what becomes of a directory that was deleted or replaced.
+func lostSentence(l Look, p *retake.Plan) string {
+	root := l.PathCut(l.Path(p.Lost.Root), max(l.Width-40, 20), false)
+	text := root + " is created again and keeps its timeline."
+	if p.Lost.There {
+		text = "Another directory is at " + root + " now."
+	}
+	return text + "\n" + l.Bold("Nothing has been changed yet.")
 }
 
 // safetyText says how all that is there now comes back.
@@ -160,6 +173,9 @@ func safetyText(l Look, p *retake.Plan) string {
 		return "No moment is added."
 	}
 	n := l.Bold(fmt.Sprint(p.Safety.Number))
+	if p.Lost != nil && p.Safety.There {
+		return "Nothing is there to be saved first: moment " + n + " is the last known state."
+	}
 	back := "; " + l.Bold(wayBack(p.Course)) + " brings it back."
 	if p.Course == retake.CourseUnwind {
 		back = "."

@@ -74,6 +74,9 @@ func afterPart(p *retake.Plan) part {
 	if p.Safety.There {
 		now += ", there already"
 	}
+	if p.Lost != nil && p.Safety.There {
+		now = "the last known state"
+	}
 	rows := [][2]string{
 		{fmt.Sprint(p.Safety.Number), now},
 		{fmt.Sprint(p.Safety.Number + 1), "this " + string(p.Course)},
@@ -82,6 +85,8 @@ func afterPart(p *retake.Plan) part {
 	switch {
 	case Idle(p):
 		rows = [][2]string{{"nothing", "no moment is added"}}
+	case p.Lost != nil && p.Safety.There: // to take it back would delete everything again
+		rows = rows[:2]
 	case p.Course == retake.CourseFinish:
 		rows[1][1] = "this restore"
 	case p.Course == retake.CourseUnwind:

@@ -19,7 +19,11 @@ func RenderResult(l Look, p *retake.Plan, res retake.RestoreResult, took time.Du
 		fmt.Fprintf(&b, "  %s%s\n", l.Dim(screen.Pad(name, wordColumns)), text)
 	}
 	if res.Safety.ID != "" {
-		field("before", "moment "+l.Bold(fmt.Sprint(res.Safety.Number))+", all you had")
+		had := "all you had"
+		if p.Lost != nil && p.Safety.There {
+			had = "the last known state"
+		}
+		field("before", "moment "+l.Bold(fmt.Sprint(res.Safety.Number))+", "+had)
 	}
 	if res.Checkpoint.ID != "" {
 		field("now", nowText(l, p, res))

@@ -10,7 +10,6 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/fsx"
 	"github.com/retake-dev/retake/internal/restore"
 )
 
@@ -23,26 +22,26 @@ func (s *Service) ApplyRestore(ctx context.Context, req retake.ApplyRequest) (re
 	if res, known, err := s.appliedAlready(ctx, req); err != nil || known {
 		return res, err
 	}
-	ws, root, err := s.openRoot(ctx, req.Workspace)
+	at, err := s.openPlace(ctx, req.PlanRequest)
 	if err != nil {
 		return retake.RestoreResult{}, err
 	}
-	defer root.Close() //nolint:errcheck // everything is synced by then
+	defer func() { at.close() }() // a lost root gets another directory
 	if err := s.prepareAdopt(ctx, req.PlanRequest); err != nil {
 		return retake.RestoreResult{}, err
 	}
-	release, err := s.returning(ctx, ws.ID)
+	release, err := s.returning(ctx, at.ws.ID)
 	if err != nil {
 		return retake.RestoreResult{}, err
 	}
 	defer release()
-	l := s.liveOf(ws.ID)
+	l := s.liveOf(at.ws.ID)
 	l.lock()
 	defer l.mu.Unlock()
 	l.used = s.p.Clock.Now()
 	l.saving.Store(true)
 	defer l.saving.Store(false)
-	a := &application{s: s, l: l, ws: ws, root: root, req: req}
+	a := &application{s: s, l: l, place: at, req: req}
 	res, err := a.run(ctx)
 	return res, fault("not restored", unchanged, err)
 }
@@ -64,10 +63,9 @@ func makesSense(req retake.ApplyRequest) error {
 
 // application is one plan on its way.
 type application struct {
+	*place
 	s      *Service
 	l      *live
-	ws     retake.Workspace
-	root   fsx.Dir
 	req    retake.ApplyRequest
 	j      journey
 	safety retake.Checkpoint
@@ -79,7 +77,7 @@ type application struct {
 }
 
 func (a *application) run(ctx context.Context) (retake.RestoreResult, error) {
-	j, shown, v, err := a.s.planNow(ctx, a.l, a.ws, a.root, a.req.PlanRequest, a.justShown())
+	j, shown, v, err := a.s.planNow(ctx, a.l, a.place, a.req.PlanRequest, a.justShown())
 	if err != nil {
 		return retake.RestoreResult{}, err
 	}
@@ -94,17 +92,32 @@ func (a *application) run(ctx context.Context) (retake.RestoreResult, error) {
 	if idle(&shown) {
 		return a.nothing(ctx, v)
 	}
-	if err := a.secure(ctx, v.still); err != nil {
-		return retake.RestoreResult{}, err
+	if a.lost != nil {
+		if err := a.s.takeOver(ctx, a.l, a.place); err != nil {
+			return retake.RestoreResult{}, err
+		}
 	}
-	if err := a.replan(ctx, shown); err != nil {
-		return retake.RestoreResult{}, err
+	out, err := a.execute(ctx, shown, v)
+	if err != nil && a.lost != nil && !retake.IsKind(err, retake.Partly) {
+		err = errors.Join(err, a.s.abandon(a.place))
 	}
-	out, err := a.change(ctx)
 	if err != nil {
 		return retake.RestoreResult{}, err
 	}
 	return a.tell(ctx, out)
+}
+
+// execute takes the safety checkpoint, makes the plan again from it, and does it.
+func (a *application) execute(ctx context.Context, shown retake.Plan, v view) (restore.Outcome, error) {
+	if a.bare() {
+		a.safety = v.tip
+	} else if err := a.secure(ctx, v.still); err != nil {
+		return restore.Outcome{}, err
+	}
+	if err := a.replan(ctx, shown); err != nil {
+		return restore.Outcome{}, err
+	}
+	return a.change(ctx)
 }
 
 // movedOn says that the plan is not the one that was shown. Of a repair it does not say
@@ -131,7 +144,7 @@ const shownFresh = 5 * time.Second
 
 // idle reports whether a plan would do nothing.
 func idle(p *retake.Plan) bool {
-	if p.Total() > 0 || p.Course == retake.CourseFinish || p.Course == retake.CourseUnwind {
+	if p.Total() > 0 || p.Lost != nil || p.Course == retake.CourseFinish || p.Course == retake.CourseUnwind {
 		return false
 	}
 	for _, t := range p.Times {
@@ -216,7 +229,7 @@ func (a *application) words() string {
 // replan makes the plan again from the safety checkpoint. Only what is in there may be
 // touched, and only if it is still what was shown.
 func (a *application) replan(ctx context.Context, shown retake.Plan) error {
-	v, err := a.s.saved(ctx, a.l, a.safety, a.root)
+	v, err := a.secured(ctx)
 	if err != nil {
 		return err
 	}
@@ -228,6 +241,14 @@ func (a *application) replan(ctx context.Context, shown retake.Plan) error {
 		err = moved(shown, a.plan)
 	}
 	return err
+}
+
+// secured is the workspace as the safety checkpoint holds it. Where nothing was, nothing is.
+func (a *application) secured(ctx context.Context) (view, error) {
+	if a.bare() {
+		return a.s.seenBare(ctx, a.l, a.place, a.safety)
+	}
+	return a.s.saved(ctx, a.l, a.safety, a.root)
 }
 
 // appliedAlready answers a restore that was asked for under this id before.

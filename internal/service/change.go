@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/capture"
 	"github.com/retake-dev/retake/internal/fsx"
 	"github.com/retake-dev/retake/internal/mark"
 	"github.com/retake-dev/retake/internal/restore"
@@ -33,9 +34,13 @@ func (a *application) change(ctx context.Context) (restore.Outcome, error) {
 		}
 	}
 	a.req.ID = id
-	stamps := a.l.x.Stamps()
+	x := a.l.x
+	if a.bare() {
+		x = capture.NewIndex() // the safety checkpoint holds what is not there any more
+	}
+	stamps := x.Stamps()
 	job := restore.Job{
-		ID: string(id), Plan: a.plan, Root: a.root, Trees: st, Number: a.l.x.Number, Group: a.groups(ctx),
+		ID: string(id), Plan: a.plan, Root: a.root, Trees: st, Number: x.Number, Group: a.groups(ctx),
 		Stamp: func(path string) (restore.Stamp, bool) {
 			s, ok := stamps.Of(path)
 			return restore.Stamp(s), ok
@@ -85,7 +90,7 @@ func (a *application) groups(ctx context.Context) func(string) []restore.Member 
 		if known == nil {
 			known = map[string][]restore.Member{}
 			st, err := a.s.store(ctx)
-			if err != nil {
+			if err != nil || a.bare() {
 				return nil
 			}
 			root := retake.Entry{Kind: retake.KindDir, Object: a.safety.Tree}

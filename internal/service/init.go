@@ -13,6 +13,7 @@ import (
 	"github.com/retake-dev/retake/internal/catalog"
 	"github.com/retake-dev/retake/internal/fsx"
 	"github.com/retake-dev/retake/internal/mark"
+	"github.com/retake-dev/retake/internal/screen"
 )
 
 // A project rarely has more; asking once is cheap.
@@ -86,9 +87,10 @@ func (s *Service) identify(ctx context.Context, path string, root fsx.Dir, req r
 			return s.again(ctx, ws, path, i, req)
 		}
 	}
-	if mark == "" && req.Mark != retake.MarkCopy {
-		if ws, found := s.endedHere(ctx, path, i); found {
-			return s.again(ctx, ws, path, i, req)
+	if mark == "" {
+		if ws, found, err := s.workspaceBefore(ctx, path, i, req.Mark); found || err != nil {
+			ws.Root, ws.Dev, ws.Ino, ws.Ended = path, i.Dev, i.Ino, nil
+			return ws, err
 		}
 	}
 	id, err := newWorkspaceID()
@@ -102,23 +104,42 @@ func (s *Service) identify(ctx context.Context, path string, root fsx.Dir, req r
 	return retake.Workspace{ID: id, Name: name, Root: path, Dev: i.Dev, Ino: i.Ino, Created: s.p.Clock.Now()}, nil
 }
 
-// endedHere finds the workspace whose protection of this very directory ended last: its
-// history goes on. One of which rows are not told begins anew.
-func (s *Service) endedHere(ctx context.Context, path string, i fsx.Info) (found retake.Workspace, ok bool) {
+// workspaceBefore finds the workspace whose history goes on in a directory without a mark. One whose
+// protection of this very directory ended goes on by itself. One whose directory was deleted
+// or replaced does not: to bring its files back, to continue it with what is here, or to
+// start anew are three different things, and only a person knows which.
+func (s *Service) workspaceBefore(ctx context.Context, path string, i fsx.Info, choice retake.MarkChoice) (found retake.Workspace, ok bool, err error) {
+	if choice == retake.MarkCopy || choice == retake.MarkNew {
+		return found, false, nil
+	}
 	all, err := s.p.Catalog.Workspaces(ctx)
 	if err != nil {
-		return found, false
+		return found, false, err
 	}
+	var lost retake.WorkspaceState
 	for _, w := range all {
-		here := w.Ended != nil && w.Root == path && w.Dev == i.Dev && w.Ino == i.Ino
-		if here && (!ok || w.Ended.After(*found.Ended)) {
+		switch {
+		case w.Root != path:
+		case w.Ended == nil && (lost.ID == "" || w.Created.After(lost.Created)):
+			lost = w
+		case w.Ended == nil:
+		case choice != retake.MarkContinue && (w.Dev != i.Dev || w.Ino != i.Ino):
+		case !ok || w.Ended.After(*found.Ended):
 			found, ok = w.Workspace, true
 		}
 	}
-	return found, ok
+	switch {
+	case lost.ID != "" && choice == retake.MarkContinue:
+		return lost.Workspace, true, nil
+	case lost.ID != "":
+		return found, false, lostHere(lost, all)
+	case !ok && choice == retake.MarkContinue:
+		return found, false, &retake.Error{Kind: retake.NotFound, What: "no workspace was at " + path, Safe: unchanged, Hint: "protect it: retake init " + screen.ShellWord(path)}
+	}
+	return found, ok, nil
 }
 
-// again is for a directory that carries a mark we know, or did until its protection ended.
+// again is for a directory that carries a mark we know.
 func (s *Service) again(ctx context.Context, ws retake.Workspace, path string, i fsx.Info, req retake.InitRequest) (retake.Workspace, error) {
 	if ws.Ended == nil && req.Mark != retake.MarkMoved {
 		if _, _, err := s.relocated(ctx, ws, path, i); err != nil {

@@ -42,6 +42,7 @@ type view struct {
 	tip   retake.Checkpoint
 	loose map[string]bool // changed since the tip, and not their times alone
 	still bool            // nothing at all changed
+	lost  bool            // it is not in the directory that the workspace had
 }
 
 // travel resolves a request.
@@ -50,6 +51,9 @@ func (s *Service) travel(ctx context.Context, ws retake.Workspace, req retake.Pl
 	cut, err := s.cutOff(ws.ID)
 	if err != nil {
 		return j, err
+	}
+	if v.lost { // with what was restored in part
+		cut = nil
 	}
 	ending := req.Course == retake.CourseFinish || req.Course == retake.CourseUnwind
 	switch {
@@ -141,11 +145,16 @@ func (s *Service) seen(ctx context.Context, l *live, ws retake.Workspace, root f
 	if err != nil {
 		return v, err
 	}
-	v.tip = cp
 	changes, cov, err := s.lookIn(ctx, l, cp)
 	if err != nil {
 		return v, err
 	}
+	return s.viewOf(ctx, l, root, cp, changes, cov)
+}
+
+// viewOf lays what changed since a checkpoint over it.
+func (s *Service) viewOf(ctx context.Context, l *live, root fsx.Dir, cp retake.Checkpoint, changes []retake.Change, cov retake.Coverage) (view, error) {
+	v := view{tip: cp}
 	st, err := s.store(ctx)
 	if err != nil {
 		return v, err

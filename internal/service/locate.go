@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/retake-dev/retake"
@@ -21,7 +22,7 @@ func (s *Service) Locate(ctx context.Context, dir string) (retake.Workspace, err
 	}
 	path, err := realPath(dir)
 	if err != nil {
-		return retake.Workspace{}, s.wasHere(ctx, dir, fault("there is no directory "+dir, unchanged, err))
+		return retake.Workspace{}, s.wasHere(ctx, reachable(dir), fault("there is no directory "+dir, unchanged, err))
 	}
 	for at := path; ; at = filepath.Dir(at) {
 		ws, found, err := s.markedAt(ctx, at)
@@ -37,38 +38,30 @@ func (s *Service) Locate(ctx context.Context, dir string) (retake.Workspace, err
 	}
 }
 
-// wasHere adds to an error that a workspace was at this place and is gone with its
-// directory: whoever lost that needs the way back, and not a new beginning.
-func (s *Service) wasHere(ctx context.Context, path string, err error) error {
-	all, lerr := s.p.Catalog.Workspaces(ctx)
-	if lerr != nil {
-		return err
-	}
-	var last *retake.Workspace
-	for i := range all {
-		w := &all[i].Workspace
-		if w.Ended == nil && within(w.Root, path) && (last == nil || w.Created.After(last.Created)) && !s.stillThere(*w) {
-			last = w
-		}
-	}
-	if e := retake.AsError(err); last != nil {
-		e.Safe, e.Hint = fmt.Sprintf("%s The workspace %s was here, and its moments are kept.", e.Safe, last.Name), wayBack(*last)
-	}
-	return err
-}
-
-// wayBack is how the files of a workspace come back whose directory is gone. Two of one
-// name may be known, so it is named by its id.
-func wayBack(ws retake.Workspace) string {
-	return fmt.Sprintf("its moments: retake log --workspace %s     bring them back: retake fork latest DIR --workspace %s", ws.ID, ws.ID)
-}
-
 func realPath(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
 	}
 	return filepath.EvalSymlinks(abs)
+}
+
+// reachable is realPath as far as there is something.
+func reachable(dir string) string {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return dir
+	}
+	rest := ""
+	for at := path; ; at = filepath.Dir(at) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if at == filepath.Dir(at) {
+			return path
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
 }
 
 // markedAt looks for a mark we know at exactly this directory.
@@ -139,12 +132,15 @@ func (s *Service) openRoot(ctx context.Context, id retake.WorkspaceID) (retake.W
 		return ws, nil, fault("no such workspace", unchanged, err)
 	}
 	root, err := s.p.FS.OpenRoot(ws.Root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ws, nil, s.rootGone(ctx, ws)
+	}
 	if err != nil {
 		return ws, nil, fault(fmt.Sprintf("the directory of %s cannot be opened", ws.Name), unchanged, err)
 	}
-	mark, err := mark.Read(root)
-	if err == nil && mark != ws.ID {
-		err = &retake.Error{Kind: retake.Moved, What: fmt.Sprintf("%s is not the workspace %s any more", ws.Root, ws.Name), Safe: unchanged, Hint: wayBack(ws) + "     protect what is there now: retake init"}
+	marked, err := mark.Read(root)
+	if err == nil && marked != ws.ID {
+		err = s.rootReplaced(ctx, ws, root)
 	}
 	if err != nil {
 		return ws, nil, errors.Join(fault("the mark cannot be read", unchanged, err), root.Close())

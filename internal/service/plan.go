@@ -14,18 +14,18 @@ import (
 
 // PlanRestore says what going back, sideways or forward would do. It touches nothing.
 func (s *Service) PlanRestore(ctx context.Context, req retake.PlanRequest) (retake.Plan, error) {
-	ws, root, err := s.openRoot(ctx, req.Workspace)
+	at, err := s.openPlace(ctx, req)
 	if err != nil {
 		return retake.Plan{}, err
 	}
-	defer root.Close() //nolint:errcheck // only looked
+	defer at.close()
 	if err := s.prepareAdopt(ctx, req); err != nil {
 		return retake.Plan{}, err
 	}
-	l := s.liveOf(ws.ID)
+	l := s.liveOf(at.ws.ID)
 	l.lock()
 	defer l.mu.Unlock()
-	_, p, _, err := s.planNow(ctx, l, ws, root, req, nil)
+	_, p, _, err := s.planNow(ctx, l, at, req, nil)
 	if err == nil && p.Total() <= maxShown {
 		l.shown, l.shownAt = &p, s.p.Clock.Now()
 	}
@@ -34,25 +34,25 @@ func (s *Service) PlanRestore(ctx context.Context, req retake.PlanRequest) (reta
 
 // planNow makes the plan from what is there now. With shown, what that plan says of
 // processes stands.
-func (s *Service) planNow(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir, req retake.PlanRequest, shown *retake.Plan) (journey, retake.Plan, view, error) {
-	v, err := s.seen(ctx, l, ws, root)
+func (s *Service) planNow(ctx context.Context, l *live, at *place, req retake.PlanRequest, shown *retake.Plan) (journey, retake.Plan, view, error) {
+	v, err := s.seenAt(ctx, l, at)
 	if err != nil {
 		return journey{}, retake.Plan{}, v, err
 	}
-	w := restore.World{Root: root, Holders: s.holders}
-	if w.Free, _, err = s.p.FS.Free(ws.Root); err != nil {
+	w := restore.World{Root: at.root, Holders: s.holders}
+	if w.Free, err = s.freeAt(at); err != nil {
 		return journey{}, retake.Plan{}, v, err
 	}
 	if shown != nil {
 		w.Holders = nil
 	}
-	j, err := s.travel(ctx, ws, req, v)
+	j, err := s.travel(ctx, at.ws, req, v)
 	if err != nil {
 		return j, retake.Plan{}, v, err
 	}
-	p, err := s.planFor(ctx, ws, j, v, w)
+	p, err := s.planFor(ctx, at.ws, j, v, w)
 	if err == nil {
-		p.Effects, err = s.crossed(ctx, ws.ID, j)
+		p.Effects, err = s.crossed(ctx, at.ws.ID, j)
 	}
 	if err == nil {
 		err = s.sayWhatStays(ctx, j, &p, v)
@@ -66,7 +66,7 @@ func (s *Service) planNow(ctx context.Context, l *live, ws retake.Workspace, roo
 		}
 	}
 	p.Safety = retake.Safety{Number: v.tip.Number + 1}
-	if v.still {
+	if p.Lost = at.lost; v.still || at.bare() {
 		p.Safety = retake.Safety{Number: v.tip.Number, There: true}
 	}
 	return j, p, v, err

@@ -20,18 +20,17 @@ func wrongDirectory(t *testing.T, b *bench) {
 	req.Digest = b.plan(req.PlanRequest).Digest
 	away := b.root + "-away"
 	b.must(os.Rename(b.root, away))
-	_, err := b.s.PlanRestore(b.ctx(), req.PlanRequest)
-	wantKind(t, err, retake.NotFound)
-	_, err = b.s.ApplyRestore(b.ctx(), req)
-	wantKind(t, err, retake.NotFound)
+	_, err := b.s.ApplyRestore(b.ctx(), req)
+	wantKind(t, err, retake.Moved)
 	b.gone(".")
 	b.write("src/app.go", "another project\n")
 	b.write("mine", "another project\n")
 	stranger, ours := b.marks("."), b.tree(away)
-	_, err = b.s.PlanRestore(b.ctx(), req.PlanRequest)
+	_, err = b.s.ApplyRestore(b.ctx(), req) // the plan that was shown before
 	wantKind(t, err, retake.Moved)
-	_, err = b.s.ApplyRestore(b.ctx(), req)
-	wantKind(t, err, retake.Moved)
+	req.Digest = b.plan(req.PlanRequest).Digest
+	_, err = b.s.ApplyRestore(b.ctx(), req) // nobody agreed to lose what is there
+	wantKind(t, err, retake.Denied)
 	b.unmarked(stranger, ".", "another directory")
 	if b.tree(away) != ours {
 		t.Error("the workspace was touched where it lies now")

@@ -52,6 +52,7 @@ func Run(t *testing.T, h Harness) {
 		"InARow":         inARow,
 	}
 	maps.Copy(all, goings)
+	maps.Copy(all, losings)
 	maps.Copy(all, pains)
 	maps.Copy(all, observings)
 	maps.Copy(all, truths)
