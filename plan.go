@@ -1,6 +1,9 @@
 package retake
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Course is where a plan leads.
 type Course string
@@ -39,12 +42,48 @@ type Plan struct {
 	Edits     *KeptEdits  `json:"edits,omitempty"` // that an undo leaves as they are; nil: there are none
 	Next      int64       `json:"next,omitempty"`  // the item to name when nothing of this one is left to take back
 	Lost      *LostRoot   `json:"lost,omitempty"`
+	Git       []GitLeft   `json:"git,omitempty"` // repositories that stay where they are, though the files go elsewhere
 }
 
 // KeptEdits are edits that an undo leaves in place: they are merged with what it takes back.
 type KeptEdits struct {
 	Unsaved int64   `json:"unsaved"`           // paths that changed since the last checkpoint
 	Moments []int64 `json:"moments,omitempty"` // automatic checkpoints between turns that hold edits, the newest first
+}
+
+// GitHead is where a repository is: on a branch or not, at a commit.
+type GitHead struct {
+	Branch string `json:"branch,omitempty"` // empty: no branch is checked out
+	Commit string `json:"commit,omitempty"` // the first seven digits; empty: no commit yet, or not readable
+}
+
+// String is the head in words.
+func (h GitHead) String() string {
+	commit := h.Commit
+	if commit == "" {
+		commit = "no commit"
+	}
+	if h.Branch == "" {
+		return commit
+	}
+	return h.Branch + " at " + commit
+}
+
+// GitLeft is a repository whose HEAD is elsewhere in the moment gone to and that is not
+// moved along.
+type GitLeft struct {
+	Path   string  `json:"path"` // of the repository
+	Now    GitHead `json:"now"`
+	Then   GitHead `json:"then"`
+	Moment int64   `json:"moment"` // in which it was there; 0: it is not known which
+}
+
+// Command moves the repository too, and nothing else. It is empty when no moment has it.
+func (g GitLeft) Command() string {
+	if g.Moment == 0 {
+		return ""
+	}
+	return fmt.Sprintf("retake restore %d --git -- %s", g.Moment, g.Path)
 }
 
 // LostRoot says that the workspace's own directory was deleted or replaced by another.

@@ -54,6 +54,7 @@ type RestoreResult struct {
 	Failed     []Failure  `json:"failed"`
 	Holders    []Holder   `json:"holders,omitempty"` // processes that still hold what was replaced
 	Warnings   []Warning  `json:"warnings"`
+	Git        []GitLeft  `json:"git,omitempty"` // repositories that stay where they were
 }
 
 // Failure is one path that was left, because it moved on or would not be moved.

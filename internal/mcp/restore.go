@@ -50,6 +50,7 @@ type resultOut struct {
 	Failed   []leftRow `json:"failed,omitempty" jsonschema:"paths that were left as they were"`
 	More     int       `json:"more,omitempty" jsonschema:"failed paths that are not listed"`
 	Warnings []string  `json:"warnings,omitempty"`
+	Git      []string  `json:"git,omitempty" jsonschema:"repositories that stay on another commit than the files, and how to move them too"`
 }
 
 // leftRow is a path that stays as it is, and why.
@@ -103,6 +104,13 @@ func resultOf(res retake.RestoreResult) *resultOut {
 		Number: res.Checkpoint.Number, ID: string(res.Checkpoint.ID), Safety: res.Safety.Number,
 		Written: res.Written, Deleted: res.Deleted, Merged: res.Merged, Kept: res.Kept, Warnings: warningsOf(res.Warnings),
 	}
+	for _, g := range res.Git[:min(len(res.Git), planRows)] {
+		text := fmt.Sprintf("%s stays on %s; in moment %d it was %s", g.Path, g.Now, g.Moment, g.Then)
+		if c := g.Command(); c != "" {
+			text += "; to move it too, ask the user, then run: " + c
+		}
+		out.Git = append(out.Git, word(text, maxTitle))
+	}
 	out.Failed, out.More = fill(&room{failedRoom}, planRows, len(res.Failed), func(i int) leftRow {
 		return leftRow{word(res.Failed[i].Path, maxName), word(res.Failed[i].Why, maxTitle)}
 	})
@@ -125,6 +133,9 @@ func (o restoreOut) text(f *face) string {
 		r.Number, screen.Count(int64(r.Written)), screen.Count(int64(r.Deleted)), screen.Count(int64(r.Merged)), screen.Count(int64(r.Kept)))
 	if r.Safety > 0 {
 		fmt.Fprintf(&b, "all there was before is moment %d\n", r.Safety)
+	}
+	for _, g := range r.Git {
+		fmt.Fprintf(&b, "git: %s\n", quoted(g))
 	}
 	writeLeft(&b, "left", r.Failed, r.More)
 	writeWarnings(&b, r.Warnings)

@@ -34,10 +34,20 @@ func Deed(p *retake.Plan, o retake.Obstacle) string {
 		return "write " + some(o.Paths, "names") + " though this disk takes several names for one"
 	case retake.ObstacleOverlap:
 		return "leave " + some(o.Paths, "something") + ", which may be the work of someone else"
+	case retake.ObstacleGit:
+		return gitDeed(p)
 	case retake.ObstacleSetuid:
 		return "write " + some(o.Paths, "files") + ", run with the rights of the owner"
 	}
 	return "go on although " + strings.TrimRight(o.Text, ".")
+}
+
+// gitDeed is what happens to git: it stays behind, or it is moved.
+func gitDeed(p *retake.Plan) string {
+	if len(p.Git) == 0 {
+		return "take git back: commits, branches and the index"
+	}
+	return "change the files and leave git on " + p.Git[0].Now.String()
 }
 
 // changedDeed tells apart what is written over and what goes altogether: a new file is

@@ -31,6 +31,11 @@ func RenderResult(l Look, p *retake.Plan, res retake.RestoreResult, took time.Du
 	if text := editsText(p); text != "" {
 		field("edits", strings.ToLower(text[:1])+strings.TrimSuffix(text[1:], "."))
 	}
+	for _, g := range res.Git {
+		for i, line := range gitLeft(l, g) {
+			field([]string{"git", ""}[min(i, 1)], line)
+		}
+	}
 	for _, k := range p.Keeps {
 		if k.Why == retake.KeepConflict && k.Side != "" {
 			field("beside", screen.Escape(k.Side)+l.Dim("  the other version of "+screen.Escape(k.Path)))
@@ -46,6 +51,23 @@ func RenderResult(l Look, p *retake.Plan, res retake.RestoreResult, took time.Du
 		fmt.Fprintf(&b, "  %s%s  %s\n", l.Red(screen.Pad("left", wordColumns)), screen.Escape(f.Path), l.Dim(screen.Escape(f.Why)))
 	}
 	return b.String()
+}
+
+// gitLeft says where a repository is and was, and how it is moved too.
+func gitLeft(l Look, g retake.GitLeft) []string {
+	text := "stays on " + screen.Escape(g.Now.String())
+	if g.Path != ".git" {
+		text = screen.Escape(g.Path) + " " + text
+	}
+	then := fmt.Sprintf("it was %s", screen.Escape(g.Then.String()))
+	if g.Moment > 0 {
+		then = fmt.Sprintf("in moment %d %s", g.Moment, then)
+	}
+	lines := Wrap(text+"; "+then, l.Width-2-wordColumns)
+	if c := g.Command(); c != "" {
+		lines = append(lines, l.Dim("move it too: ")+screen.Escape(c))
+	}
+	return lines
 }
 
 func resultHead(l Look, p *retake.Plan, res retake.RestoreResult, took time.Duration) string {

@@ -26,9 +26,9 @@ func (p *planner) obstacles(ctx context.Context) error {
 	p.askChanged()
 	p.askPartial()
 	p.askMass()
-	p.askGit()
 	p.askOverlap()
 	p.askSetuid()
+	p.askGit()
 	if p.plan.Bytes > p.World.Free && p.World.Root != nil {
 		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleSpace, Text: fmt.Sprintf("%s are to be written, and %s are free", screen.Bytes(p.plan.Bytes), screen.Bytes(p.World.Free))})
 	}
@@ -133,13 +133,6 @@ func (p *planner) askOverlap() {
 		}
 	}
 	p.ask(retake.ObstacleOverlap, paths, "%s may be the work of someone else; it stays", "%s may be the work of someone else; they stay")
-}
-
-// askGit: an item that changed nothing but git takes commits and branches back.
-func (p *planner) askGit() {
-	if p.GitAlone && slices.ContainsFunc(p.touched(), func(s retake.Step) bool { return InRepository(s.Path) }) {
-		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleGit, Text: "git itself goes back: commits, branches and the index"})
-	}
 }
 
 const (

@@ -146,11 +146,9 @@ func (p *planner) keptWhole(ctx context.Context, path string, s sides) (bool, er
 	case p.spares(path, s):
 		p.keep(path, s, p.Spare[path].Why, p.Spare[path].Detail)
 	case p.keepsGit(path, s):
-		detail, err := p.heads(ctx, s)
-		if err != nil {
+		if err := p.leaveGit(ctx, path, s); err != nil {
 			return false, err
 		}
-		p.keep(path, s, retake.KeepGit, detail)
 	case isDir(s.base) && isDir(s.want) && s.now == nil && s.base.Object != s.want.Object: // it went meanwhile
 		p.keep(path, s, retake.KeepChanged, "is gone since")
 	default:

@@ -142,7 +142,7 @@ func makeDir(d fsx.Dir, name string) (fsx.Dir, error) {
 // tell reads everything back and puts the restore on the timeline.
 func (a *application) tell(ctx context.Context, out restore.Outcome) (retake.RestoreResult, error) {
 	ctx = context.WithoutCancel(ctx) // the files are changed: the timeline must say so
-	res := retake.RestoreResult{Safety: a.safety, Written: out.Written, Deleted: out.Deleted, Merged: out.Merged, Kept: len(a.plan.Keeps), Failed: out.Failed}
+	res := retake.RestoreResult{Safety: a.safety, Written: out.Written, Deleted: out.Deleted, Merged: out.Merged, Kept: len(a.plan.Keeps), Failed: out.Failed, Git: a.plan.Git}
 	if a.j.target != nil {
 		res.Target = *a.j.target
 	}
@@ -214,7 +214,7 @@ func (a *application) stillHeld(gone []restore.Displaced) []retake.Holder {
 // finished is told as if it never was.
 func (a *application) returned(out restore.Outcome) *retake.Return {
 	r := &retake.Return{
-		Course: a.req.Course, Before: a.safety.ID, Paths: a.req.Paths, Written: out.Written, Deleted: out.Deleted, Merged: out.Merged,
+		Course: a.req.Course, Before: a.safety.ID, Paths: a.j.req.Paths, Written: out.Written, Deleted: out.Deleted, Merged: out.Merged,
 		Kept: len(a.plan.Keeps), Failed: out.Failed,
 	}
 	if a.j.target != nil {

@@ -29,6 +29,7 @@ type journey struct {
 	also   []retake.Checkpoint // older items that are taken back too, the newest first
 	spare  map[string]restore.Spared
 	edits  []int64 // automatic moments whose edits stay, the newest first
+	from   int64   // the moment that want is of; 0: of none
 	side   string
 	fork   *retake.Workspace
 	cut    *restore.Cut // what was cut off, for finish and unwind
@@ -93,7 +94,7 @@ func (s *Service) toMoment(ctx context.Context, j journey) (journey, error) {
 	if err != nil {
 		return j, err
 	}
-	j.target = &cp
+	j.target, j.from = &cp, cp.Number
 	j.want, err = s.treeOf(ctx, cp)
 	j.gaps = cp.Coverage.Gaps
 	if err == nil && len(j.req.Paths) > 0 {

@@ -120,6 +120,9 @@ func (s *Service) planFor(ctx context.Context, ws retake.Workspace, j journey, v
 	for _, cp := range j.also {
 		p.Also = append(p.Also, cp.Number)
 	}
+	for i := range p.Git {
+		p.Git[i].Moment = j.from
+	}
 	return p, err
 }
 

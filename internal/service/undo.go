@@ -23,12 +23,18 @@ func (s *Service) undoing(ctx context.Context, j journey, v view) (journey, erro
 	if retake.IsKind(err, retake.NotFound) && j.req.Ref == "" && len(v.loose) > 0 {
 		err = onlyEdits(len(v.loose))
 	}
+	if retake.IsKind(err, retake.Exists) && j.req.Git && len(items) == 1 && len(j.req.Paths) == 0 { // its files went back without git, which may follow
+		j.req.Paths, err = repositories, nil
+	}
 	if err != nil {
 		return j, err
 	}
 	j.edits = w.edits
 	return s.takingBack(ctx, j, items)
 }
+
+// repositories are the paths of all that git keeps.
+var repositories = []string{".git", "**/.git"}
 
 // undoingEdits goes back to the last moment.
 func (s *Service) undoingEdits(ctx context.Context, j journey, v view) (journey, error) {
@@ -40,7 +46,7 @@ func (s *Service) undoingEdits(ctx context.Context, j journey, v view) (journey,
 	}
 	var err error
 	j.want, err = s.treeOf(ctx, v.tip)
-	j.gaps, j.loose = v.tip.Coverage.Gaps, true
+	j.gaps, j.loose, j.from = v.tip.Coverage.Gaps, true, v.tip.Number
 	return j, err
 }
 
@@ -109,7 +115,7 @@ func (s *Service) between(ctx context.Context, j journey, from, to retake.Checkp
 	if err != nil {
 		return j, err
 	}
-	j.base, j.gaps = &base, slices.Concat(to.Coverage.Gaps, from.Coverage.Gaps)
+	j.base, j.gaps, j.from = &base, slices.Concat(to.Coverage.Gaps, from.Coverage.Gaps), to.Number
 	j.want, err = s.treeOf(ctx, to)
 	return j, err
 }

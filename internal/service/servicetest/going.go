@@ -342,7 +342,7 @@ func keepsGit(t *testing.T, b *bench) {
 	b.write("a", "two\n")
 	b.save("committed")
 	p := b.plan(retake.PlanRequest{Course: retake.CourseRestore, Ref: "1"})
-	if len(p.Keeps) != 1 || p.Keeps[0].Path != ".git/" || p.Keeps[0].Why != retake.KeepGit || p.Keeps[0].Detail != "HEAD 2222222, was 1111111" {
+	if len(p.Keeps) != 1 || p.Keeps[0].Path != ".git/" || p.Keeps[0].Why != retake.KeepGit || p.Keeps[0].Detail != "main at 2222222, was main at 1111111" {
 		t.Fatalf("keeps %+v", p.Keeps)
 	}
 	b.restore("1")

@@ -53,6 +53,7 @@ func Run(t *testing.T, h Harness) {
 	}
 	maps.Copy(all, goings)
 	maps.Copy(all, losings)
+	maps.Copy(all, askings)
 	maps.Copy(all, pains)
 	maps.Copy(all, observings)
 	maps.Copy(all, truths)

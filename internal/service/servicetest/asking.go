@@ -1,0 +1,103 @@
+package servicetest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/retake-dev/retake"
+)
+
+// askings are what a plan asks about, and what its result says.
+var askings = map[string]func(*testing.T, *bench){
+	"U4_GitLeftBehindIsToldAndAsked": gitLeftBehind,
+	"U4_GitFollowsLater":             gitFollowsLater,
+	"U4_OnlyHeadIsAReasonToAsk":      onlyHeadAsks,
+}
+
+func (b *bench) commit(branch, id string) {
+	b.Helper()
+	b.write(".git/HEAD", "ref: refs/heads/"+branch+"\n")
+	b.write(".git/refs/heads/"+branch, strings.Repeat(id, 40)+"\n")
+}
+
+func asks(p retake.Plan, class string) *retake.Obstacle {
+	if i := slices.IndexFunc(p.Obstacles, func(o retake.Obstacle) bool { return o.Class == class }); i >= 0 {
+		return &p.Obstacles[i]
+	}
+	return nil
+}
+
+func gitLeftBehind(t *testing.T, b *bench) {
+	b.commit("main", "1")
+	b.write("a", "one\n")
+	b.init()
+	b.commit("feature", "2")
+	b.write("a", "two\n")
+	b.save("on a branch")
+	want := retake.GitLeft{Path: ".git", Now: retake.GitHead{Branch: "feature", Commit: "2222222"}, Then: retake.GitHead{Branch: "main", Commit: "1111111"}, Moment: 1}
+	for _, req := range []retake.PlanRequest{{Course: retake.CourseRestore, Ref: "1"}, {Course: retake.CourseUndo}} {
+		p := b.plan(req)
+		if len(p.Git) != 1 || p.Git[0] != want || asks(p, retake.ObstacleGit) == nil {
+			t.Fatalf("%s: git %+v, asks %+v", req.Course, p.Git, p.Obstacles)
+		}
+		req.Workspace = b.ws.ID
+		_, err := b.s.ApplyRestore(b.ctx(), retake.ApplyRequest{PlanRequest: req, Digest: p.Digest})
+		wantKind(t, err, retake.Denied)
+	}
+	res := b.undo()
+	if len(res.Git) != 1 || res.Git[0] != want || res.Git[0].Command() != "retake restore 1 --git -- .git" {
+		t.Fatalf("git %+v", res.Git)
+	}
+	if b.read("a") != "one\n" || b.read(".git/HEAD") != "ref: refs/heads/feature\n" {
+		t.Error("the undo is not as told")
+	}
+	if p := b.plan(retake.PlanRequest{Course: retake.CourseRestore, Ref: "1", Git: true}); len(p.Git) > 0 || asks(p, retake.ObstacleGit) != nil {
+		t.Errorf("with git: %+v, asks %+v", p.Git, p.Obstacles)
+	}
+	b.apply(retake.PlanRequest{Course: retake.CourseRestore, Ref: "1", Git: true, Paths: []string{".git"}})
+	if b.read(".git/HEAD") != "ref: refs/heads/main\n" {
+		t.Error("the command does not move git")
+	}
+}
+
+func gitFollowsLater(t *testing.T, b *bench) {
+	b.commit("main", "1")
+	b.write("a", "one\n")
+	b.init()
+	b.commit("feature", "2")
+	b.write("a", "two\n")
+	b.save("on a branch")
+	b.undo()
+	b.write("a", "mine\n")
+	b.apply(retake.PlanRequest{Course: retake.CourseUndo, Ref: "2", Git: true})
+	if b.read(".git/HEAD") != "ref: refs/heads/main\n" || b.read("a") != "mine\n" {
+		t.Errorf("git is at %q, the file has %q", b.read(".git/HEAD"), b.read("a"))
+	}
+	if p := b.plan(retake.PlanRequest{Course: retake.CourseUndo, Ref: "2", Git: true}); p.Total() > 0 {
+		t.Errorf("once more: %v", paths(p.Writes))
+	}
+	_, err := b.s.PlanRestore(b.ctx(), retake.PlanRequest{Workspace: b.ws.ID, Course: retake.CourseUndo, Ref: "2"})
+	wantKind(t, err, retake.Exists)
+}
+
+func onlyHeadAsks(t *testing.T, b *bench) {
+	b.commit("main", "1")
+	b.write(".git/index", "one")
+	b.write(".git/logs/HEAD", "one")
+	b.write("a", "one\n")
+	b.init()
+	b.write(".git/index", "two")
+	b.write(".git/logs/HEAD", "two")
+	b.write(".git/refs/heads/other", strings.Repeat("3", 40))
+	b.write("a", "two\n")
+	b.save("git add")
+	if p := b.plan(retake.PlanRequest{Course: retake.CourseRestore, Ref: "1"}); len(p.Git) > 0 || len(p.Obstacles) > 0 {
+		t.Errorf("git %+v, asks %+v", p.Git, p.Obstacles)
+	}
+	b.commit("main", "4")
+	b.save("commit")
+	if p := b.plan(retake.PlanRequest{Course: retake.CourseRestore, Ref: "1", Paths: []string{"a"}}); len(p.Git) > 0 || len(p.Obstacles) > 0 {
+		t.Errorf("one file: git %+v, asks %+v", p.Git, p.Obstacles)
+	}
+}
