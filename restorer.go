@@ -55,6 +55,7 @@ type RestoreResult struct {
 	Holders    []Holder   `json:"holders,omitempty"` // processes that still hold what was replaced
 	Warnings   []Warning  `json:"warnings"`
 	Git        []GitLeft  `json:"git,omitempty"` // repositories that stay where they were
+	ReadBack   bool       `json:"read_back"`     // every written file was read again and is as the plan wanted it
 }
 
 // Failure is one path that was left, because it moved on or would not be moved.

@@ -121,6 +121,7 @@ func TestResults(t *testing.T) {
 	l := cli.NewLook(80, now, false, false)
 	p := story()
 	res := retake.RestoreResult{
+		ReadBack:   true,
 		Checkpoint: retake.Checkpoint{ID: "cp_19", Number: 19, Content: "x"}, Safety: retake.Checkpoint{ID: "cp_18", Number: 18, Content: "y"},
 		Target: retake.Checkpoint{ID: "cp_14", Number: 14, Content: "x"}, Written: 49, Deleted: 1132, Kept: 3,
 		Holders: []retake.Holder{{PID: 48213, Command: "node", Path: "data/dev.db"}},
@@ -150,6 +151,7 @@ func TestResults(t *testing.T) {
 		`  left        src/app.ts  busy`,
 	)
 	same(t, cli.RenderResult(l, undo(), retake.RestoreResult{
+		ReadBack:   true,
 		Checkpoint: retake.Checkpoint{ID: "cp_24", Number: 24, Content: "z"}, Safety: retake.Checkpoint{ID: "cp_23", Number: 23, Content: "y"},
 		Target: retake.Checkpoint{ID: "cp_22", Number: 22, Content: "y"}, Written: 3, Merged: 1, Kept: 2,
 	}, 200*time.Millisecond),

@@ -84,7 +84,7 @@ var notes = map[string]map[string]string{
 	"GitHead":        {"branch": "Absent: no branch is checked out.", "commit": "The first seven digits. Absent: no commit yet, or not readable."},
 	"GitLeft":        {"path": "Of the repository.", "moment": "In which it was there; 0: it is not known which."},
 	"LostRoot":       {"there": "Another directory is in its place, and not empty."},
-	"RestoreResult":  {"checkpoint": "The state now.", "safety": "The state before.", "failed": "Paths that were left; with one of them it is done in part.", "holders": "Processes that still hold what was replaced.", "git": "Repositories that stay where they were."},
+	"RestoreResult":  {"checkpoint": "The state now.", "safety": "The state before.", "failed": "Paths that were left; with one of them it is done in part.", "holders": "Processes that still hold what was replaced.", "git": "Repositories that stay where they were.", "read_back": "Every written file was read again and is as the plan wanted it. False: this is not known."},
 	"Return":         {"target": "As in the plan.", "before": "The checkpoint that holds all there was.", "failed": "Paths that were left, because they moved on."},
 	"RowChange":      {"before": "In the order of the columns; absent of an added row.", "after": "Absent of a deleted row.", "cells": "Of an edited row: the columns that differ, from 0 on."},
 	"RowsDiff":       {"from": "Absent before the first.", "to": "Absent when it is now.", "tables": "Those that differ or could not be compared, or the one that was asked for.", "same": "Tables that are equal.", "why": "Nothing could be compared, and why."},

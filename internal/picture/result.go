@@ -105,7 +105,7 @@ func resultCounts(l Look, p *retake.Plan, res retake.RestoreResult) string {
 	}
 	text := l.Facts(part("deleted", t.deleted), part(w.brought, t.brought), part(w.turned, t.changed), part("merged", t.merged),
 		part("put beside", t.beside), part("kept", t.kept))
-	if len(done.Writes)+len(done.Merges) == 0 {
+	if len(done.Writes)+len(done.Merges) == 0 || !res.ReadBack {
 		return text
 	}
 	const note = "every byte read back"

@@ -2,8 +2,11 @@ package service
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 
@@ -13,6 +16,7 @@ import (
 	"github.com/retake-dev/retake/internal/mark"
 	"github.com/retake-dev/retake/internal/restore"
 	"github.com/retake-dev/retake/internal/session"
+	"github.com/retake-dev/retake/internal/store"
 	"github.com/retake-dev/retake/internal/tree"
 )
 
@@ -160,7 +164,11 @@ func (a *application) tell(ctx context.Context, out restore.Outcome) (retake.Res
 		}
 	}
 	res.Checkpoint = saved.Checkpoint
-	res.Failed = append(res.Failed, a.readBack(ctx, saved.Checkpoint)...)
+	changed, err := a.readBack(ctx, saved.Checkpoint)
+	res.Failed, res.ReadBack = append(res.Failed, changed...), err == nil
+	if err != nil {
+		a.warn = append(a.warn, retake.Warning{Code: "read-back", Text: "the files are written, but could not be compared with the store: " + err.Error()})
+	}
 	if res.Failed == nil {
 		res.Failed = []retake.Failure{}
 	}
@@ -229,11 +237,12 @@ func (a *application) returned(out restore.Outcome) *retake.Return {
 	return r
 }
 
-// readBack compares what the new checkpoint read with what the plan wanted.
-func (a *application) readBack(ctx context.Context, cp retake.Checkpoint) []retake.Failure {
+// readBack compares what the new checkpoint read with what the plan wanted. An error means
+// that nothing is known.
+func (a *application) readBack(ctx context.Context, cp retake.Checkpoint) ([]retake.Failure, error) {
 	st, err := a.s.store(ctx)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	failed := map[string]bool{}
 	if cp.Return != nil {
@@ -243,14 +252,40 @@ func (a *application) readBack(ctx context.Context, cp retake.Checkpoint) []reta
 	}
 	trees := tree.NewFinder(a.l.lists.over(st), retake.Entry{Kind: retake.KindDir, Object: cp.Tree})
 	var out []retake.Failure
-	for _, s := range a.plan.Writes {
+	for _, s := range slices.Concat(a.plan.Writes, a.plan.Merges) {
 		if s.Then.Kind != retake.KindFile || failed[s.Path] {
 			continue
 		}
 		e, err := trees.Find(ctx, s.Path)
-		if err != nil || e.Kind != retake.KindFile || e.Object != s.Then.Object {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return out, err
+		}
+		same := err == nil && e.Kind == retake.KindFile
+		switch {
+		case same && s.Merge != nil:
+			if same, err = hasDigest(ctx, st, e, s.Merge.Digest); err != nil {
+				return out, err
+			}
+		case same:
+			same = e.Object == s.Then.Object
+		}
+		if !same {
 			out = append(out, retake.Failure{Path: s.Path, Why: "changed right after it was written"})
 		}
 	}
-	return out
+	return out, nil
+}
+
+// hasDigest reports whether stored bytes are those of a merged text.
+func hasDigest(ctx context.Context, st store.Trees, e retake.Entry, digest string) (bool, error) {
+	f, err := st.File(ctx, e.Object)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return false, err
+	}
+	return hex.EncodeToString(h.Sum(nil)) == digest, nil
 }

@@ -61,6 +61,7 @@ func newStage(t *testing.T) *stage {
 		{Checkpoint: s.moment(11), Where: "intent", Text: "before “refactor auth to sessions”"},
 	}
 	s.res = retake.RestoreResult{
+		ReadBack:   true,
 		Checkpoint: retake.Checkpoint{ID: "cp_24", Number: 24, Content: "ct_14"}, Safety: retake.Checkpoint{ID: "cp_23", Number: 23},
 		Target: retake.Checkpoint{ID: "cp_14", Number: 14, Content: "ct_14"}, Written: 49, Deleted: 1132,
 		Holders: []retake.Holder{{PID: 48213, Command: "node", Path: "data/dev.db"}},

@@ -10,9 +10,10 @@ import (
 
 // askings are what a plan asks about, and what its result says.
 var askings = map[string]func(*testing.T, *bench){
-	"U4_GitLeftBehindIsToldAndAsked": gitLeftBehind,
-	"U4_GitFollowsLater":             gitFollowsLater,
-	"U4_OnlyHeadIsAReasonToAsk":      onlyHeadAsks,
+	"U4_GitLeftBehindIsToldAndAsked":  gitLeftBehind,
+	"U4_GitFollowsLater":              gitFollowsLater,
+	"U4_OnlyHeadIsAReasonToAsk":       onlyHeadAsks,
+	"U10_ReadBackIsSaidWhenItWasDone": readBackIsSaid,
 }
 
 func (b *bench) commit(branch, id string) {
@@ -99,5 +100,24 @@ func onlyHeadAsks(t *testing.T, b *bench) {
 	b.save("commit")
 	if p := b.plan(retake.PlanRequest{Course: retake.CourseRestore, Ref: "1", Paths: []string{"a"}}); len(p.Git) > 0 || len(p.Obstacles) > 0 {
 		t.Errorf("one file: git %+v, asks %+v", p.Git, p.Obstacles)
+	}
+}
+
+func readBackIsSaid(t *testing.T, b *bench) {
+	b.shop()
+	b.wreck()
+	b.save("wrecked")
+	req := retake.ApplyRequest{PlanRequest: retake.PlanRequest{Workspace: b.ws.ID, Course: retake.CourseRestore, Ref: "1"}, ID: "cp_0190f3a1-2b4c-7d5e-8f60-718293a4b5c6"}
+	p := b.plan(req.PlanRequest)
+	req.Digest = p.Digest
+	for _, o := range p.Obstacles {
+		req.Accept = append(req.Accept, o.Class)
+	}
+	for i, want := range []bool{true, false} { // asked again, nothing is read
+		res, err := b.s.ApplyRestore(b.ctx(), req)
+		b.must(err)
+		if res.ReadBack != want {
+			t.Errorf("time %d: read back %v", i+1, res.ReadBack)
+		}
 	}
 }
