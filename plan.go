@@ -42,13 +42,21 @@ type Plan struct {
 	Edits     *KeptEdits  `json:"edits,omitempty"` // that an undo leaves as they are; nil: there are none
 	Next      int64       `json:"next,omitempty"`  // the item to name when nothing of this one is left to take back
 	Lost      *LostRoot   `json:"lost,omitempty"`
-	Git       []GitLeft   `json:"git,omitempty"` // repositories that stay where they are, though the files go elsewhere
+	Working   []Worker    `json:"working,omitempty"` // agents in the middle of a turn here, but for the one that asks
+	Git       []GitLeft   `json:"git,omitempty"`     // repositories that stay where they are, though the files go elsewhere
 }
 
 // KeptEdits are edits that an undo leaves in place: they are merged with what it takes back.
 type KeptEdits struct {
 	Unsaved int64   `json:"unsaved"`           // paths that changed since the last checkpoint
 	Moments []int64 `json:"moments,omitempty"` // automatic checkpoints between turns that hold edits, the newest first
+}
+
+// Worker is an agent in the middle of a turn.
+type Worker struct {
+	Agent   string    `json:"agent"`
+	Session string    `json:"session"`
+	Since   time.Time `json:"since"`
 }
 
 // GitHead is where a repository is: on a branch or not, at a commit.
@@ -178,11 +186,14 @@ const (
 	ObstacleDatabase   = "database"    // a database that is running
 	ObstacleOverlap    = "overlap"     // another session, or you, worked on the same files at the same time
 	ObstacleGit        = "git"         // git is moved, or is left behind by files that go elsewhere
+
+	ObstacleAgentWorking = "agent-working" // an agent is in the middle of a turn here
 )
 
 // ObstacleClasses are all of them.
 var ObstacleClasses = []string{
 	ObstacleUncaptured, ObstacleChanged, ObstaclePartial, ObstacleHeld, ObstacleMassDelete, ObstacleSpace, ObstacleNames, ObstacleSetuid, ObstacleDatabase, ObstacleGit, ObstacleOverlap,
+	ObstacleAgentWorking,
 }
 
 // Effect is something that was done outside the workspace; no restore takes it back.

@@ -29,6 +29,7 @@ type PlanRequest struct {
 	Fork      WorkspaceID
 	Edits     bool
 	Session   string
+	Asker     int // the process that asks on this machine; a turn that it runs in is no reason to ask
 }
 
 // ApplyRequest asks for a plan to be done. Accept holds the classes of obstacles

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -44,7 +45,7 @@ func (j *journey) flags(cmd *cobra.Command) {
 	fs.BoolVar(&j.planOnly, "dry-run", false, "the same as --plan")
 	fs.BoolVar(&j.list, "list", false, "every path of the plan, nothing folded")
 	fs.StringVar(&j.digest, "digest", "", "apply exactly the plan with this `DIGEST`, without questions")
-	fs.StringSliceVar(&j.accept, "accept", nil, "consent to a `CLASS` of obstacle: uncaptured, changed, partial, held, mass-delete, space, names, setuid, database, git, overlap")
+	fs.StringSliceVar(&j.accept, "accept", nil, "consent to a `CLASS` of obstacle: uncaptured, changed, partial, held, mass-delete, space, names, setuid, database, git, overlap, agent-working")
 	fs.BoolVar(&j.git, "git", false, "also replace repositories that are there")
 }
 
@@ -68,7 +69,9 @@ func (a resultAnswer) MarshalJSON() ([]byte, error) { return versioned(a.V, a.Re
 
 // travel plans, asks and applies.
 func (j *journey) travel(ctx context.Context, s retake.Service, req retake.PlanRequest) error {
-	req.Git = j.git
+	if req.Git = j.git; !j.far() {
+		req.Asker = os.Getpid()
+	}
 	for _, class := range j.accept {
 		if !slices.Contains(retake.ObstacleClasses, class) {
 			return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("there is no obstacle %s to accept", class), Hint: "there are: " + strings.Join(retake.ObstacleClasses, ", ")}

@@ -21,6 +21,7 @@ type planBody struct {
 	Fork     retake.WorkspaceID `json:"fork,omitempty" doc:"The fork to adopt."`
 	Edits    bool               `json:"edits,omitempty" doc:"With the course undo: discard the unsaved edits instead of the last recorded change."`
 	Session  string             `json:"session,omitempty" doc:"With the course undo: take back all turns of this session, named by the beginning of its id, by its agent, or as last."`
+	Asker    int                `json:"asker,omitempty" doc:"The process that asks on this machine. A turn that it runs in is no reason to ask."`
 }
 
 type restoreInput struct {
@@ -39,6 +40,7 @@ type restoreBody struct {
 	Fork     retake.WorkspaceID  `json:"fork,omitempty" doc:"As in the plan."`
 	Edits    bool                `json:"edits,omitempty" doc:"As in the plan."`
 	Session  string              `json:"session,omitempty" doc:"As in the plan."`
+	Asker    int                 `json:"asker,omitempty" doc:"As in the plan."`
 	Digest   string              `json:"digest" doc:"Of the plan that was seen, or its first eight characters with or without a dash."`
 	Accept   []string            `json:"accept,omitempty" nullable:"false" doc:"Classes of obstacles that were consented to."`
 	ID       retake.CheckpointID `json:"id,omitempty" doc:"Of the checkpoint of the restore, made by the asker, cp_ and a UUID, so that asking again adds nothing. Empty: made here."`
@@ -84,7 +86,7 @@ func filledPlan(p retake.Plan) retake.Plan {
 }
 
 func (b *planBody) request(ws retake.WorkspaceID) retake.PlanRequest {
-	return retake.PlanRequest{Workspace: ws, Course: b.Course, Ref: b.Ref, Paths: wholes(b.Paths, b.PathsRaw), Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session}
+	return retake.PlanRequest{Workspace: ws, Course: b.Course, Ref: b.Ref, Paths: wholes(b.Paths, b.PathsRaw), Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Asker: b.Asker}
 }
 
 // restore goes to its end when the asker goes away: files that are half old and
@@ -93,7 +95,7 @@ func (a *api) restore(ctx context.Context, in *restoreInput, tell func(retake.Pr
 	ctx, end := a.carried(ctx)
 	defer end()
 	b := in.Body
-	plan := planBody{Course: b.Course, Ref: b.Ref, Paths: b.Paths, PathsRaw: b.PathsRaw, Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session}
+	plan := planBody{Course: b.Course, Ref: b.Ref, Paths: b.Paths, PathsRaw: b.PathsRaw, Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Asker: b.Asker}
 	res, err := a.ApplyRestore(ctx, retake.ApplyRequest{
 		PlanRequest: plan.request(in.Workspace), Digest: b.Digest, Accept: b.Accept, ID: moment(ctx, b.ID), Progress: tell,
 	})

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/retake-dev/retake"
@@ -85,7 +86,7 @@ func (f *face) restore(ctx context.Context, ws retake.Workspace, in restoreIn) (
 }
 
 func request(ws retake.Workspace, in restoreIn) (retake.PlanRequest, error) {
-	req := retake.PlanRequest{Workspace: ws.ID, Course: in.Course, Ref: in.Ref}
+	req := retake.PlanRequest{Workspace: ws.ID, Course: in.Course, Ref: in.Ref, Asker: os.Getpid()}
 	switch {
 	case in.Course == retake.CourseRestore && in.Ref == "":
 		return req, invalid("the moments: timeline; the newest change: course undo", "which moment? ref is empty")

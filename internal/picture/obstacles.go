@@ -34,6 +34,8 @@ func Deed(p *retake.Plan, o retake.Obstacle) string {
 		return "write " + some(o.Paths, "names") + " though this disk takes several names for one"
 	case retake.ObstacleOverlap:
 		return "leave " + some(o.Paths, "something") + ", which may be the work of someone else"
+	case retake.ObstacleAgentWorking:
+		return "go on while an agent works here"
 	case retake.ObstacleGit:
 		return gitDeed(p)
 	case retake.ObstacleSetuid:

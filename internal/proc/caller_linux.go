@@ -30,6 +30,23 @@ func Caller() int {
 	return 0
 }
 
+// Ancestors are a process and those that had it run, the nearest first.
+func Ancestors(pid int) []int {
+	var out []int
+	for range maxAncestors {
+		if pid <= 1 {
+			break
+		}
+		out = append(out, pid)
+		_, parent, err := nameOf(pid)
+		if err != nil {
+			break
+		}
+		pid = parent
+	}
+	return out
+}
+
 // nameOf reads the name and the parent of a process. The name stands in parentheses and
 // may hold anything.
 func nameOf(pid int) (name string, parent int, err error) {

@@ -53,6 +53,7 @@ func (s *Service) planNow(ctx context.Context, l *live, at *place, req retake.Pl
 	p, err := s.planFor(ctx, at.ws, j, v, w)
 	if err == nil {
 		p.Effects, err = s.crossed(ctx, at.ws.ID, j)
+		s.askWorking(req, &p)
 	}
 	if err == nil {
 		err = s.sayWhatStays(ctx, j, &p, v)

@@ -1,6 +1,7 @@
 package servicetest
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ var askings = map[string]func(*testing.T, *bench){
 	"U4_GitLeftBehindIsToldAndAsked":  gitLeftBehind,
 	"U4_GitFollowsLater":              gitFollowsLater,
 	"U4_OnlyHeadIsAReasonToAsk":       onlyHeadAsks,
+	"U8_AnAgentAtWorkIsAskedAbout":    agentAtWork,
 	"U10_ReadBackIsSaidWhenItWasDone": readBackIsSaid,
 }
 
@@ -100,6 +102,37 @@ func onlyHeadAsks(t *testing.T, b *bench) {
 	b.save("commit")
 	if p := b.plan(retake.PlanRequest{Course: retake.CourseRestore, Ref: "1", Paths: []string{"a"}}); len(p.Git) > 0 || len(p.Obstacles) > 0 {
 		t.Errorf("one file: git %+v, asks %+v", p.Git, p.Obstacles)
+	}
+}
+
+func agentAtWork(t *testing.T, b *bench) {
+	b.write("a", "one\n")
+	b.init()
+	b.write("a", "two\n")
+	b.save("mine")
+	a := b.agent("claude-code", "s1")
+	a.turn++
+	s := a.signal(retake.SignalPrompt)
+	s.Prompt, s.PID = "go on", os.Getpid()
+	a.tell(s)
+	req := retake.PlanRequest{Course: retake.CourseRestore, Ref: "1"}
+	p := b.plan(req)
+	o := asks(p, retake.ObstacleAgentWorking)
+	if o == nil || !strings.HasPrefix(o.Text, "Claude Code has been working here for ") || len(p.Working) != 1 || p.Working[0].Session != "s1" {
+		t.Fatalf("asks %+v, working %+v", p.Obstacles, p.Working)
+	}
+	req.Workspace = b.ws.ID
+	_, err := b.s.ApplyRestore(b.ctx(), retake.ApplyRequest{PlanRequest: req, Digest: p.Digest})
+	wantKind(t, err, retake.Denied)
+	req.Asker = os.Getpid() // the agent itself, or what it runs
+	if p := b.plan(req); asks(p, retake.ObstacleAgentWorking) != nil {
+		t.Errorf("it is asked about itself: %+v", p.Obstacles)
+	}
+	_, err = b.s.ApplyRestore(b.ctx(), retake.ApplyRequest{PlanRequest: req, Digest: p.Digest})
+	b.must(err)
+	a.end("done")
+	if p := b.plan(retake.PlanRequest{Course: retake.CourseRestore, Ref: "2"}); asks(p, retake.ObstacleAgentWorking) != nil {
+		t.Errorf("after the turn: %+v", p.Obstacles)
 	}
 }
 

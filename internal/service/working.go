@@ -1,0 +1,79 @@
+package service
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/proc"
+	"github.com/retake-dev/retake/internal/session"
+)
+
+// askWorking asks before files change under an agent that is in the middle of a turn: it
+// goes on with what it read before. An agent that asks itself is at work by definition.
+func (s *Service) askWorking(req retake.PlanRequest, p *retake.Plan) {
+	if idle(p) {
+		return
+	}
+	now := s.p.Clock.Now()
+	p.Working = s.hearingOf(req.Workspace).workers(now, proc.Ancestors(req.Asker))
+	if len(p.Working) == 0 {
+		return
+	}
+	var names []string
+	for _, w := range p.Working {
+		names = append(names, fmt.Sprintf("%s has been working here for %s", agentTitle(w.Agent), lasted(now.Sub(w.Since))))
+	}
+	p.Obstacles = append(p.Obstacles, retake.Obstacle{Class: retake.ObstacleAgentWorking, Text: strings.Join(names, ", and ")})
+}
+
+// workers are the sessions in the middle of a turn, without those that the asker runs in.
+func (h *hearing) workers(now time.Time, asker []int) []retake.Worker {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []retake.Worker
+	for i := range h.state.Sessions {
+		x := &h.state.Sessions[i]
+		dead := x.PID > 0 && !proc.Alive(x.PID)
+		own := x.PID == 0 && len(asker) == 0 // a program that tells of its own turns and asks by the API
+		if h.state.Going(i, now) == nil || dead || own || slices.Contains(asker, x.PID) {
+			continue
+		}
+		out = append(out, retake.Worker{Agent: x.Agent, Session: x.ID, Since: turnSince(x)})
+	}
+	return out
+}
+
+// turnSince is when a turn began, or when the session was heard of first.
+func turnSince(x *session.Session) time.Time {
+	if x.Turn.Since.IsZero() {
+		return x.Since
+	}
+	return x.Turn.Since
+}
+
+// lasted is a time as people say it.
+func lasted(d time.Duration) string {
+	d = max(d, 0).Round(time.Second)
+	h, m, s := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
+	switch {
+	case h > 0:
+		return fmt.Sprintf("%d h %d min", h, m)
+	case m > 0:
+		return fmt.Sprintf("%d min %d s", m, s)
+	}
+	return fmt.Sprintf("%d s", s)
+}
+
+// agentTitle is the name of an agent as people know it.
+func agentTitle(name string) string {
+	words := strings.Split(name, "-")
+	for i, w := range words {
+		if w != "" && name != "opencode" && name != "pi" {
+			words[i] = strings.ToUpper(w[:1]) + w[1:]
+		}
+	}
+	return strings.Join(words, " ")
+}
