@@ -42,6 +42,7 @@ type Plan struct {
 	Edits     *KeptEdits  `json:"edits,omitempty"` // that an undo leaves as they are; nil: there are none
 	Next      int64       `json:"next,omitempty"`  // the item to name when nothing of this one is left to take back
 	Lost      *LostRoot   `json:"lost,omitempty"`
+	Facts     []Fact      `json:"facts,omitempty"`   // what the steps mean, from now to then; none: not known
 	Working   []Worker    `json:"working,omitempty"` // agents in the middle of a turn here, but for the one that asks
 	Git       []GitLeft   `json:"git,omitempty"`     // repositories that stay where they are, though the files go elsewhere
 }
@@ -129,6 +130,7 @@ type Step struct {
 	Then  *Entry     `json:"then,omitempty"`
 	Unit  string     `json:"unit,omitempty"`  // the database it belongs to; its files are replaced as one
 	Merge *Merge     `json:"merge,omitempty"` // lines of both sides
+	Means string     `json:"means,omitempty"` // what it does to the content: "users 20 → 500 rows"; empty: not known, or bytes only
 }
 
 // Merge tells of a text that changed on both sides, line by line.

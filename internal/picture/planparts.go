@@ -55,7 +55,7 @@ func changesOf(steps []retake.Step) []retake.Change {
 // stepPart is a section of paths that come, go or change; there is at least one.
 func stepPart(word, color string, steps []retake.Step) part {
 	changes := changesOf(steps)
-	units := unitsOf(steps)
+	units, means := unitsOf(steps), meansOf(steps)
 	count := countOf(steps)
 	size := func(f folded) int64 {
 		switch {
@@ -73,7 +73,7 @@ func stepPart(word, color string, steps []retake.Step) part {
 			slices.SortStableFunc(lines, func(a, b folded) int { return cmp.Compare(size(b), size(a)) })
 			items := make([]item, len(lines))
 			for i, f := range lines {
-				items[i] = l.stepItem(f, units)
+				items[i] = l.stepItem(f, units, means)
 				items[i].count = size(f)
 			}
 			return l.items(items, g, n)
@@ -104,9 +104,38 @@ func (n pathCount) most() int64 {
 	return n.files
 }
 
-func (l Look) stepItem(f folded, units map[string]string) item {
+// meant is what one step does to the content of its file.
+type meant struct{ path, text string }
+
+func meansOf(steps []retake.Step) []meant {
+	var out []meant
+	for _, s := range steps {
+		if s.Means != "" {
+			out = append(out, meant{s.Path, s.Means})
+		}
+	}
+	return out
+}
+
+// meaning is what is known of a line: of its own path, or of the first below it.
+func (l Look) meaning(f folded, means []meant) string {
+	for _, m := range means {
+		switch dir := strings.TrimSuffix(f.path, "/") + "/"; {
+		case f.change != nil && m.path == f.change.Path:
+			return l.Words(m.text)
+		case f.change == nil && strings.HasPrefix(m.path, dir):
+			return screen.Escape(strings.TrimPrefix(m.path, dir)) + " " + l.Words(m.text)
+		}
+	}
+	return ""
+}
+
+func (l Look) stepItem(f folded, units map[string]string, means []meant) item {
 	it := item{name: screen.Escape(f.path)}
 	it.remark = func(width int) string {
+		if text := l.meaning(f, means); text != "" {
+			return text
+		}
 		if f.change == nil {
 			return l.inside(f.below, width)
 		}

@@ -2,6 +2,7 @@ package picture
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,9 @@ func RenderResult(l Look, p *retake.Plan, res retake.RestoreResult, took time.Du
 	if text := editsText(p); text != "" {
 		field("edits", strings.ToLower(text[:1])+strings.TrimSuffix(text[1:], "."))
 	}
+	for i, line := range meaningLines(l, p) {
+		field([]string{"content", ""}[min(i, 1)], line)
+	}
 	for _, g := range res.Git {
 		for i, line := range gitLeft(l, g) {
 			field([]string{"git", ""}[min(i, 1)], line)
@@ -51,6 +55,22 @@ func RenderResult(l Look, p *retake.Plan, res retake.RestoreResult, took time.Du
 		fmt.Fprintf(&b, "  %s%s  %s\n", l.Red(screen.Pad("left", wordColumns)), screen.Escape(f.Path), l.Dim(screen.Escape(f.Why)))
 	}
 	return b.String()
+}
+
+// mostMeanings are told in a result; more are counted.
+const mostMeanings = 4
+
+// meaningLines say what was done to the content of files: rows, packages, settings.
+func meaningLines(l Look, p *retake.Plan) []string {
+	all := slices.Concat(meansOf(p.Writes), meansOf(p.Deletes))
+	var out []string
+	for _, m := range all[:min(len(all), mostMeanings)] {
+		out = append(out, l.Glyphs.Cut(screen.Escape(m.path)+"  "+l.Words(m.text), l.Width-2-wordColumns))
+	}
+	if more := len(all) - len(out); more > 0 {
+		out = append(out, l.Dim("and "+Files(int64(more))+" more"))
+	}
+	return out
 }
 
 // gitLeft says where a repository is and was, and how it is moved too.

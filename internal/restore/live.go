@@ -159,6 +159,9 @@ type liveFile struct {
 	io.Closer
 }
 
+// OnlyLive reports whether an address is of a live file whose bytes are not stored.
+func OnlyLive(id retake.ObjectID) bool { return id == "" || isLive(id) }
+
 // isLive reports whether only the live file holds these bytes.
 func isLive(id retake.ObjectID) bool { return strings.HasPrefix(string(id), livePrefix) }
 

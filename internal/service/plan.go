@@ -22,6 +22,15 @@ func (s *Service) PlanRestore(ctx context.Context, req retake.PlanRequest) (reta
 	if err := s.prepareAdopt(ctx, req); err != nil {
 		return retake.Plan{}, err
 	}
+	p, err := s.planLocked(ctx, at, req)
+	if err == nil {
+		s.sayMeanings(ctx, &p)
+	}
+	return p, fault("no plan could be made", unchanged, err)
+}
+
+// planLocked makes the plan and remembers it, while nobody saves.
+func (s *Service) planLocked(ctx context.Context, at *place, req retake.PlanRequest) (retake.Plan, error) {
 	l := s.liveOf(at.ws.ID)
 	l.lock()
 	defer l.mu.Unlock()
@@ -29,7 +38,7 @@ func (s *Service) PlanRestore(ctx context.Context, req retake.PlanRequest) (reta
 	if err == nil && p.Total() <= maxShown {
 		l.shown, l.shownAt = &p, s.p.Clock.Now()
 	}
-	return p, fault("no plan could be made", unchanged, err)
+	return p, err
 }
 
 // planNow makes the plan from what is there now. With shown, what that plan says of

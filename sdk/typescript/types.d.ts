@@ -47,6 +47,8 @@ export interface ApplyBody {
   accept?: string[];
   /** restore, undo, redo, adopt, finish or unwind. Empty: restore. */
   course?: string;
+  /** With the course undo: discard the unsaved edits instead of the last recorded change. */
+  edits?: boolean;
   /** The fork to adopt. */
   fork?: string;
   /** Also replace repositories that are there. */
@@ -59,6 +61,8 @@ export interface ApplyBody {
   paths_raw?: string[];
   /** The moment gone to, or the item that undo takes back. Empty: the newest one. */
   ref?: string;
+  /** With the course undo: take back all turns of this session, named by the beginning of its id, by its agent, or as last. */
+  session?: string;
 }
 
 export interface AttestBody {
@@ -541,6 +545,22 @@ export interface Gist {
   v: number;
 }
 
+export interface GitHead {
+  /** Absent: no branch is checked out. */
+  branch?: string;
+  /** The first seven digits. Absent: no commit yet, or not readable. */
+  commit?: string;
+}
+
+export interface GitLeft {
+  /** In which it was there; 0: it is not known which. */
+  moment: number;
+  now: GitHead;
+  /** Of the repository. */
+  path: string;
+  then: GitHead;
+}
+
 export interface Group {
   bytes: number;
   files: number;
@@ -607,7 +627,7 @@ export interface InitBody {
   dir_raw?: string;
   /** What verifications may see of the caller's environment, as NAME=VALUE. */
   env?: string[] | null;
-  /** What a directory with a known mark is: copy or moved. Empty: ask. */
+  /** What a directory with a known mark is: copy or moved. Where a workspace was whose directory was deleted or replaced: continue its history, or new. Empty: refuse and say so. */
   mark?: string;
   /** Empty: the directory's own. */
   name?: string;
@@ -653,6 +673,11 @@ export interface Keep {
   then?: Entry;
   /** Reasons are added, never changed. */
   why: string;
+}
+
+export interface KeptEdits {
+  moments?: number[] | null;
+  unsaved: number;
 }
 
 export interface KeptFor {
@@ -732,6 +757,12 @@ export interface LimitsBody {
   within?: number;
   /** Live ones. */
   workspaces?: number;
+}
+
+export interface LostRoot {
+  root: string;
+  /** Another directory is in its place, and not empty. */
+  there: boolean;
 }
 
 export interface Mention {
@@ -861,6 +892,7 @@ export interface PinBody {
 }
 
 export interface Plan {
+  also?: number[];
   /** To be written. */
   bytes: number;
   /** Courses are added, never changed. */
@@ -868,15 +900,23 @@ export interface Plan {
   deletes: Step[];
   /** Of everything that would be done, and of what it would be done to. */
   digest: string;
+  edits?: KeptEdits;
   /** What was done outside; no restore takes it back. */
   effects: Effect[];
+  /** What the steps mean, from now to then. Absent: not known. */
+  facts?: Fact[];
   /** That are there now. */
   files: number;
   /** The one to adopt. */
   fork?: Workspace;
+  /** Repositories that stay where they are, though the files go elsewhere. */
+  git?: GitLeft[];
   holders: Holder[];
   keeps: Keep[];
+  /** The directory of the workspace was deleted or replaced; it is created again or taken over. */
+  lost?: LostRoot;
   merges: Step[];
+  next?: number;
   /** What must be accepted before it is done. */
   obstacles: Obstacle[];
   /** Absent: everything. */
@@ -888,13 +928,19 @@ export interface Plan {
   target: Checkpoint | null;
   /** Directories whose time alone is put back. */
   times: Step[];
+  /** Agents in the middle of a turn here, but for the one that asks. */
+  working?: Worker[];
   workspace: string;
   writes: Step[];
 }
 
 export interface PlanBody {
+  /** The process that asks on this machine. A turn that it runs in is no reason to ask. */
+  asker?: number;
   /** restore, undo, redo, adopt, finish or unwind. */
   course: string;
+  /** With the course undo: discard the unsaved edits instead of the last recorded change. */
+  edits?: boolean;
   /** The fork to adopt. */
   fork?: string;
   /** Also replace repositories that are there. */
@@ -905,6 +951,8 @@ export interface PlanBody {
   paths_raw?: string[];
   /** The moment gone to, or the item that undo takes back. Empty: the newest one. */
   ref?: string;
+  /** With the course undo: take back all turns of this session, named by the beginning of its id, by its agent, or as last. */
+  session?: string;
 }
 
 export interface Point {
@@ -983,9 +1031,13 @@ export interface RestoreBody {
   /** Classes of obstacles that were consented to. */
   accept?: string[];
   /** As in the plan. */
+  asker?: number;
+  /** As in the plan. */
   course: string;
   /** Of the plan that was seen, or its first eight characters with or without a dash. */
   digest: string;
+  /** As in the plan. */
+  edits?: boolean;
   /** As in the plan. */
   fork?: string;
   /** As in the plan. */
@@ -998,6 +1050,8 @@ export interface RestoreBody {
   paths_raw?: string[];
   /** As in the plan. */
   ref?: string;
+  /** As in the plan. */
+  session?: string;
 }
 
 export interface RestoreResult {
@@ -1006,10 +1060,14 @@ export interface RestoreResult {
   deleted: number;
   /** Paths that were left; with one of them it is done in part. */
   failed: Failure[];
+  /** Repositories that stay where they were. */
+  git?: GitLeft[];
   /** Processes that still hold what was replaced. */
   holders?: Holder[];
   kept: number;
   merged: number;
+  /** Every written file was read again and is as the plan wanted it. False: this is not known. */
+  read_back: boolean;
   /** The state before. */
   safety: Checkpoint;
   target: Checkpoint;
@@ -1068,6 +1126,7 @@ export interface Resumption {
 }
 
 export interface Return {
+  also?: string[] | null;
   /** The checkpoint that holds all there was. */
   before: string;
   course: string;
@@ -1300,6 +1359,8 @@ export interface Status {
 }
 
 export interface Step {
+  /** What it does to the content, such as rows of a table. Absent: not known, or bytes only. */
+  means?: string;
   merge?: Merge;
   /** What is there; absent: nothing. */
   now?: Entry;
@@ -1469,6 +1530,8 @@ export interface Try {
 
 export interface Turn {
   agent: string;
+  /** RFC 3339. */
+  began?: string;
   calls?: number;
   command?: string;
   contested?: string[] | null;
@@ -1477,6 +1540,7 @@ export interface Turn {
   id?: string;
   late?: number;
   machine?: boolean;
+  paths?: string[] | null;
   prompt?: string;
   risk?: string;
   running?: number;
@@ -1549,6 +1613,13 @@ export interface Webhook {
   url: string;
   /** It is disabled. */
   why?: string;
+}
+
+export interface Worker {
+  agent: string;
+  session: string;
+  /** RFC 3339. */
+  since: string;
 }
 
 export interface Workspace {

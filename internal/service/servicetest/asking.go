@@ -1,6 +1,7 @@
 package servicetest
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ var askings = map[string]func(*testing.T, *bench){
 	"U4_GitFollowsLater":              gitFollowsLater,
 	"U4_OnlyHeadIsAReasonToAsk":       onlyHeadAsks,
 	"U8_AnAgentAtWorkIsAskedAbout":    agentAtWork,
+	"U9_PlansSpeakOfRows":             plansSpeakOfRows,
 	"U10_ReadBackIsSaidWhenItWasDone": readBackIsSaid,
 }
 
@@ -152,5 +154,43 @@ func readBackIsSaid(t *testing.T, b *bench) {
 		if res.ReadBack != want {
 			t.Errorf("time %d: read back %v", i+1, res.ReadBack)
 		}
+	}
+}
+
+func plansSpeakOfRows(t *testing.T, b *bench) {
+	b.write("data/shop.db", database("tea", "bowl", "cup"))
+	b.write(".env", "A=1\nB=2\n")
+	b.init()
+	if !b.reading() {
+		t.Skip("there is no child to read them in")
+	}
+	b.write("data/shop.db", database("tea"))
+	b.write(".env", "A=1\n")
+	b.save("lost rows")
+	want := map[string]string{"data/shop.db": "t 1 → 3 rows", ".env": "+B"}
+	var got map[string]string
+	for range 100 { // a busy machine may be too late for one plan, and remembers for the next
+		got = map[string]string{}
+		for _, s := range b.plan(retake.PlanRequest{Course: retake.CourseUndo}).Writes {
+			if s.Means != "" {
+				got[s.Path] = s.Means
+			}
+		}
+		if len(got) > 0 {
+			break
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("the plan says %v, want %v", got, want)
+	}
+	b.write("data/shop.db", database("tea", "jar")) // not stored
+	for range 100 {
+		p := b.plan(retake.PlanRequest{Course: retake.CourseRestore, Ref: "1", Paths: []string{"data/shop.db"}})
+		if got = map[string]string{"data/shop.db": p.Writes[0].Means}; p.Writes[0].Means != "" {
+			break
+		}
+	}
+	if got["data/shop.db"] != "t 2 → 3 rows" {
+		t.Errorf("of a live file it says %v", got)
 	}
 }

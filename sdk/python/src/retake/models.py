@@ -410,6 +410,20 @@ class Gist:
 
 
 @dataclass(kw_only=True)
+class GitHead:
+    branch: Optional[str] = None  # Absent: no branch is checked out.
+    commit: Optional[str] = None  # The first seven digits. Absent: no commit yet, or not readable.
+
+
+@dataclass(kw_only=True)
+class GitLeft:
+    moment: int  # In which it was there; 0: it is not known which.
+    now: GitHead
+    path: str  # Of the repository.
+    then: GitHead
+
+
+@dataclass(kw_only=True)
 class Group:
     bytes: int
     files: int
@@ -484,6 +498,12 @@ class Keep:
 
 
 @dataclass(kw_only=True)
+class KeptEdits:
+    moments: list[int] = field(default_factory=list)
+    unsaved: int
+
+
+@dataclass(kw_only=True)
 class KeptFor:
     always: bool
     count: int
@@ -520,6 +540,12 @@ class Limits:
     store: int  # Bytes of all history.
     within: int  # Nanoseconds that checkpoints are kept.
     workspaces: int  # Live ones.
+
+
+@dataclass(kw_only=True)
+class LostRoot:
+    root: str
+    there: bool  # Another directory is in its place, and not empty.
 
 
 @dataclass(kw_only=True)
@@ -585,22 +611,29 @@ class Pin:
 
 @dataclass(kw_only=True)
 class Plan:
+    also: list[int] = field(default_factory=list)
     bytes: int  # To be written.
     course: str  # Courses are added, never changed.
     deletes: list[Step] = field(default_factory=list)
     digest: str  # Of everything that would be done, and of what it would be done to.
+    edits: Optional[KeptEdits] = None
     effects: list[Effect] = field(default_factory=list)  # What was done outside; no restore takes it back.
+    facts: list[Fact] = field(default_factory=list)  # What the steps mean, from now to then. Absent: not known.
     files: int  # That are there now.
     fork: Optional[Workspace] = None  # The one to adopt.
+    git: list[GitLeft] = field(default_factory=list)  # Repositories that stay where they are, though the files go elsewhere.
     holders: list[Holder] = field(default_factory=list)
     keeps: list[Keep] = field(default_factory=list)
+    lost: Optional[LostRoot] = None  # The directory of the workspace was deleted or replaced; it is created again or taken over.
     merges: list[Step] = field(default_factory=list)
+    next: Optional[int] = None
     obstacles: list[Obstacle] = field(default_factory=list)  # What must be accepted before it is done.
     paths: list[str] = field(default_factory=list)  # Absent: everything.
     paths_raw: list[Raw] = field(default_factory=list)  # The bytes of all paths, when one of them is not UTF-8.
     safety: Safety
     target: Optional[Checkpoint] = None  # The moment gone to; for undo and redo the item.
     times: list[Step] = field(default_factory=list)  # Directories whose time alone is put back.
+    working: list[Worker] = field(default_factory=list)  # Agents in the middle of a turn here, but for the one that asks.
     workspace: str
     writes: list[Step] = field(default_factory=list)
 
@@ -653,9 +686,11 @@ class RestoreResult:
     checkpoint: Checkpoint  # The state now.
     deleted: int
     failed: list[Failure] = field(default_factory=list)  # Paths that were left; with one of them it is done in part.
+    git: list[GitLeft] = field(default_factory=list)  # Repositories that stay where they were.
     holders: list[Holder] = field(default_factory=list)  # Processes that still hold what was replaced.
     kept: int
     merged: int
+    read_back: bool  # Every written file was read again and is as the plan wanted it. False: this is not known.
     safety: Checkpoint  # The state before.
     target: Checkpoint
     warnings: list[Warning] = field(default_factory=list)
@@ -690,6 +725,7 @@ class Resumption:
 
 @dataclass(kw_only=True)
 class Return:
+    also: list[str] = field(default_factory=list)
     before: str  # The checkpoint that holds all there was.
     course: str
     deleted: int
@@ -863,6 +899,7 @@ class Status:
 
 @dataclass(kw_only=True)
 class Step:
+    means: Optional[str] = None  # What it does to the content, such as rows of a table. Absent: not known, or bytes only.
     merge: Optional[Merge] = None
     now: Optional[Entry] = None  # What is there; absent: nothing.
     path: str
@@ -1015,6 +1052,7 @@ class Try:
 @dataclass(kw_only=True)
 class Turn:
     agent: str
+    began: Optional[datetime] = None
     calls: Optional[int] = None
     command: Optional[str] = None
     contested: list[str] = field(default_factory=list)
@@ -1023,6 +1061,7 @@ class Turn:
     id: Optional[str] = None
     late: Optional[int] = None
     machine: Optional[bool] = None
+    paths: list[str] = field(default_factory=list)
     prompt: Optional[str] = None
     risk: Optional[str] = None
     running: Optional[int] = None
@@ -1088,6 +1127,13 @@ class Webhook:
     types: list[str] = field(default_factory=list)  # None: all, under their first names.
     url: str
     why: Optional[str] = None  # It is disabled.
+
+
+@dataclass(kw_only=True)
+class Worker:
+    agent: str
+    session: str
+    since: datetime
 
 
 @dataclass(kw_only=True)
@@ -1173,6 +1219,8 @@ __all__ = [
     "ForkResult",
     "Gap",
     "Gist",
+    "GitHead",
+    "GitLeft",
     "Group",
     "Hit",
     "Holder",
@@ -1181,10 +1229,12 @@ __all__ = [
     "Interruption",
     "Item",
     "Keep",
+    "KeptEdits",
     "KeptFor",
     "Key",
     "LeftOut",
     "Limits",
+    "LostRoot",
     "Mention",
     "Merge",
     "Namespace",
@@ -1241,6 +1291,7 @@ __all__ = [
     "Verification",
     "Warning",
     "Webhook",
+    "Worker",
     "Workspace",
     "WorkspaceSpace",
     "WorkspaceState",
