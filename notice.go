@@ -71,6 +71,8 @@ type EventData struct {
 	Bytes      int64        `json:"bytes,omitempty"`
 	Coverage   Grade        `json:"coverage,omitempty"`
 	Answer     string       `json:"answer,omitempty"` // of a verification
+	Claim      bool         `json:"claim,omitempty"`  // an agent reports that answer; nobody saw it
+	By         string       `json:"by,omitempty"`     // whose word the answer is
 	Name       string       `json:"name,omitempty"`   // of a verification, a schedule or a backup
 	Count      int64        `json:"count,omitempty"`
 	Why        string       `json:"why,omitempty"`

@@ -9,7 +9,8 @@ import (
 type Verifier interface {
 	// Attest records what a command answered that was run by who asks. One that was
 	// run on the live files is compared with them: what changed meanwhile makes it no
-	// answer about the checkpoint.
+	// answer about the checkpoint. On a server only a person, by an operator's key, says so
+	// for good; what every other key reports is a claim.
 	Attest(ctx context.Context, a Attestation) (Verification, error)
 	// Verifications lists answers, newest first. With a ref, those that speak of it,
 	// also by equal content; without one, all of the workspace.
@@ -62,7 +63,7 @@ type Verification struct {
 	Content    ContentID      `json:"content"` // equal content fills checkpoints that were never asked
 	Name       string         `json:"name"`
 	Command    string         `json:"command"`
-	By         string         `json:"by"`               // "retake", or the agent that says so
+	By         string         `json:"by"`               // "retake": a run of ours; else who says so, a person or an agent
 	Claim      bool           `json:"claim,omitempty"`  // an agent says so; nobody saw it
 	Bisect     bool           `json:"bisect,omitempty"` // it was asked to find a border, and decides nothing
 	Where      Where          `json:"where"`

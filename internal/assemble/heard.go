@@ -54,7 +54,7 @@ func (h heard) PutVerification(ctx context.Context, v retake.Verification) error
 	err := h.Catalog.PutVerification(ctx, v)
 	if err == nil && v.Verdict != retake.Running && !refilled(ctx) {
 		h.tell(retake.EventVerified, v.Started.Add(v.Took), retake.EventData{
-			Workspace: v.Workspace, Checkpoint: v.Checkpoint, Number: v.Number, Name: v.Name, Answer: string(v.Verdict), Why: v.Why,
+			Workspace: v.Workspace, Checkpoint: v.Checkpoint, Number: v.Number, Name: v.Name, Answer: string(v.Verdict), Why: v.Why, Claim: v.Claim, By: v.By,
 		})
 	}
 	return err

@@ -45,8 +45,8 @@ type attestBody struct {
 	Name    string         `json:"name,omitempty" doc:"Empty: made of the command."`
 	Command string         `json:"command,omitempty" doc:"What was run."`
 	Where   retake.Where   `json:"where,omitempty" doc:"On which files: live, fork or elsewhere. Empty: live."`
-	By      string         `json:"by,omitempty" doc:"The agent that says so, with claim."`
-	Claim   bool           `json:"claim,omitempty" doc:"An agent says so; nobody saw it."`
+	By      string         `json:"by,omitempty" doc:"The agent that says so, with claim. On a server the key's name is added to it, or is used alone."`
+	Claim   bool           `json:"claim,omitempty" doc:"An agent says so; nobody saw it. On a server every key but an operator's reports claims, whatever this says."`
 	Bisect  bool           `json:"bisect,omitempty" doc:"The command was run to find a border. It does not decide which checkpoint is good."`
 	Verdict retake.Verdict `json:"verdict,omitempty" doc:"Empty: told by exit."`
 	Why     string         `json:"why,omitempty" doc:"Why it could not run."`

@@ -28,11 +28,7 @@ func TestFirstMessage(t *testing.T) {
 	for {
 		m := r.next(t)
 		must(t, webhook.Verify(b.begun.Webhook.Secret, m.header, m.body, clock.Wall.Now()))
-		var e struct {
-			Type retake.EventType `json:"type"`
-			Data retake.EventData `json:"data"`
-		}
-		must(t, json.Unmarshal(m.body, &e))
+		e := decodeEvent(t, m.body)
 		if e.Type == retake.EventCreated && e.Data.Checkpoint == cp.ID {
 			if e.Data.Intent != "first light" {
 				t.Errorf("the message says %q", e.Data.Intent)
@@ -40,6 +36,18 @@ func TestFirstMessage(t *testing.T) {
 			return
 		}
 	}
+}
+
+type event struct {
+	Type retake.EventType `json:"type"`
+	Data retake.EventData `json:"data"`
+}
+
+func decodeEvent(t testing.TB, body []byte) event {
+	t.Helper()
+	var e event
+	must(t, json.Unmarshal(body, &e))
+	return e
 }
 
 // A save and a restore through the other names that the API has for them.

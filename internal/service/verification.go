@@ -40,11 +40,45 @@ func (s *Service) Attest(ctx context.Context, a retake.Attestation) (retake.Veri
 	if err != nil {
 		return retake.Verification{}, err
 	}
-	v, err := s.weigh(ctx, cp, a)
+	v, err := s.weigh(ctx, cp, testimony(ctx, a))
 	if err != nil {
 		return v, fault("not recorded", unchanged, err)
 	}
 	return v, fault("not recorded", unchanged, s.record(ctx, cp, v))
+}
+
+// ourRun is who a result is by when a program of ours ran the command.
+const ourRun = "retake"
+
+// testimony says whose word an attestation is. Without a key it is a run of ours, made by
+// who owns this process. With one, nobody here saw the command run: a person who answers
+// for the workspace vouches for it by the name of the key, and what any other key reports
+// is a claim, whatever it says of itself.
+func testimony(ctx context.Context, a retake.Attestation) retake.Attestation {
+	actor, ok := retake.ActorOf(ctx)
+	switch {
+	case !ok && !a.Claim:
+		a.By = ourRun
+	case ok && (a.Claim || !actor.Kind.Has(retake.PowerDecide)):
+		a.Claim = true
+		if a.By == "" {
+			a.By = keyName(actor)
+		} else if a.By != keyName(actor) {
+			a.By = fmt.Sprintf("%s (key %s)", a.By, keyName(actor))
+		}
+	case ok:
+		a.By = keyName(actor)
+	}
+	return a
+}
+
+// keyName is what people call a key. One that has no name, or the one that stands for our
+// own runs, is called by its id.
+func keyName(a retake.Actor) string {
+	if a.Name == "" || a.Name == ourRun {
+		return string(a.Kind) + " " + string(a.Key)
+	}
+	return a.Name
 }
 
 // weigh makes a verification of what was told. One on the live files counts only when
@@ -59,7 +93,7 @@ func (s *Service) weigh(ctx context.Context, cp retake.Checkpoint, a retake.Atte
 	}
 	v := retake.Verification{
 		ID: retake.VerificationID(retake.VerificationPrefix + u.String()), Workspace: cp.Workspace, Checkpoint: cp.ID, Number: cp.Number, Content: cp.Content,
-		Name: s.nameOf(a), Command: a.Command, By: "retake", Claim: a.Claim, Bisect: a.Bisect, Where: a.Where, Verdict: a.Verdict, Why: a.Why,
+		Name: s.nameOf(a), Command: a.Command, By: a.By, Claim: a.Claim, Bisect: a.Bisect, Where: a.Where, Verdict: a.Verdict, Why: a.Why,
 		Exit: a.Exit, Started: a.Started, Took: a.Took, Output: tail(a.Output),
 	}
 	if v.Where == "" {
@@ -72,7 +106,6 @@ func (s *Service) weigh(ctx context.Context, cp retake.Checkpoint, a retake.Atte
 		v.Verdict = byExit(a.Exit)
 	}
 	if a.Claim {
-		v.By = a.By
 		return v, nil
 	}
 	if v.Verdict == retake.Passed || v.Verdict == retake.Failed {

@@ -68,9 +68,9 @@ export interface ApplyBody {
 export interface AttestBody {
   /** The command was run to find a border. It does not decide which checkpoint is good. */
   bisect?: boolean;
-  /** The agent that says so, with claim. */
+  /** The agent that says so, with claim. On a server the key's name is added to it, or is used alone. */
   by?: string;
-  /** An agent says so; nobody saw it. */
+  /** An agent says so; nobody saw it. On a server every key but an operator's reports claims, whatever this says. */
   claim?: boolean;
   /** What was run. */
   command?: string;
@@ -436,8 +436,10 @@ export interface EventData {
   /** Where it can be asked for. */
   api_url?: string;
   audit_head?: string;
+  by?: string;
   bytes?: number;
   checkpoint?: string;
+  claim?: boolean;
   /** Of what the event is about. */
   count?: number;
   coverage?: string;

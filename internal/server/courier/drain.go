@@ -132,7 +132,7 @@ func (t *telling) verified(ctx context.Context, n catalog.Notice, cp retake.Chec
 			continue
 		}
 		d := t.data(cp, retake.EventVerified)
-		d.Name, d.Answer, d.Why = v.Name, string(v.Verdict), v.Why
+		d.Name, d.Answer, d.Why, d.Claim, d.By = v.Name, string(v.Verdict), v.Why, v.Claim, v.By
 		if err := t.add(retake.EventVerified, v.Started.Add(v.Took), d, string(v.ID), string(v.Verdict)); err != nil {
 			return err
 		}

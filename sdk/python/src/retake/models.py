@@ -325,8 +325,10 @@ class EventData:
     answer: Optional[str] = None
     api_url: Optional[str] = None  # Where it can be asked for.
     audit_head: Optional[str] = None
+    by: Optional[str] = None
     bytes: Optional[int] = None
     checkpoint: Optional[str] = None
+    claim: Optional[bool] = None
     count: Optional[int] = None  # Of what the event is about.
     coverage: Optional[str] = None
     intent: Optional[str] = None  # Cut when it is long.

@@ -1,0 +1,61 @@
+package server_test
+
+import (
+	"testing"
+
+	"github.com/retake-dev/retake"
+)
+
+// What an agent's key reports of itself is a claim: it is told, and it makes nothing good.
+// A person vouches by the name of an operator's key, and that does.
+func TestV1_AgentKeyReportsClaims(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "", nil)
+	b.file("a", "1")
+	cp := b.save("one")
+	ws := b.begun.Namespace.Default
+	passed := retake.Attestation{Workspace: ws, Ref: string(cp.ID), Name: "test", Command: "npm test", Verdict: retake.Passed}
+	for _, says := range []string{"", "retake", "claude-code"} {
+		said := passed
+		said.By = says
+		v, err := b.as(retake.KeyAgent).Attest(t.Context(), said)
+		must(t, err)
+		if !v.Claim || v.By == "retake" {
+			t.Errorf("an agent that calls itself %q: claim %v, by %q", says, v.Claim, v.By)
+		}
+	}
+	reader := b.as(retake.KeyReader)
+	if good, err := reader.Find(t.Context(), ws, "good"); err == nil {
+		t.Errorf("moment %d is good by the word of an agent", good.Number)
+	}
+	v, err := b.as(retake.KeyOperator).Attest(t.Context(), passed)
+	must(t, err)
+	if v.Claim || v.By != "first operator" {
+		t.Errorf("a person: claim %v, by %q", v.Claim, v.By)
+	}
+	good, err := reader.Find(t.Context(), ws, "good")
+	must(t, err)
+	if good.ID != cp.ID {
+		t.Errorf("good is %d", good.Number)
+	}
+}
+
+// Receivers of messages are told whose word an answer is.
+func TestV1_MessagesTellClaims(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	b := newBed(t, r.URL, nil)
+	cp := b.save("one")
+	_, err := b.as(retake.KeyAgent).Attest(t.Context(), retake.Attestation{Workspace: cp.Workspace, Ref: string(cp.ID), Name: "test", Command: "npm test", Verdict: retake.Passed})
+	must(t, err)
+	for {
+		e := decodeEvent(t, r.next(t).body)
+		if e.Type != retake.EventVerified {
+			continue
+		}
+		if !e.Data.Claim || e.Data.By != "first agent" {
+			t.Errorf("the message says %+v", e.Data)
+		}
+		return
+	}
+}
