@@ -130,6 +130,27 @@ type Actor struct {
 	Kind KeyKind `json:"kind"`
 	Key  KeyID   `json:"key,omitempty"`
 	Name string  `json:"name,omitempty"`
+
+	Scope *Scope `json:"-"` // nil: all workspaces
+}
+
+// Scope is what a key is good for: the ids of workspaces. What is not among them is not
+// there for who asks with it.
+type Scope struct{ Workspaces []string }
+
+// Scope is what the key is good for; nil: all workspaces.
+func (k *Key) Scope() *Scope {
+	if len(k.Workspaces) == 0 {
+		return nil
+	}
+	return &Scope{k.Workspaces}
+}
+
+// MayLoad reports whether who asks may be given something of a workspace. It is asked
+// where the workspace is loaded, so that no field of a request leads past it.
+func MayLoad(ctx context.Context, ws WorkspaceID) bool {
+	a, ok := ActorOf(ctx)
+	return !ok || a.Scope == nil || slices.Contains(a.Scope.Workspaces, string(ws))
 }
 
 type actorKey struct{}

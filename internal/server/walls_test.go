@@ -3,6 +3,7 @@ package server_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -146,5 +147,69 @@ func TestManyNamespaces(t *testing.T) {
 		if _, err := b.with(begun.Keys[1].Secret).Log(t.Context(), retake.LogQuery{Workspace: b.begun.Namespace.Default}); !retake.IsKind(err, retake.NotFound) {
 			t.Errorf("%s reads another namespace: %v", ns, err)
 		}
+	}
+}
+
+// A key for one workspace has nothing of another, whichever field of a request names it.
+// The fields come from the description of the API, so that a new one is tried, too.
+func TestT1_FieldsNameNoOtherWorkspace(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "", nil)
+	b.file("mine.txt", "mine")
+	b.save("mine")
+	home := b.begun.Namespace.Default
+	fork, err := b.as(retake.KeyOperator).Fork(t.Context(), retake.ForkRequest{Workspace: home, Ref: "latest", Name: "hidden-fork"})
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(fork.Workspace.Root, "only-there.txt"), []byte("HIDDEN"), 0o600))
+	saved, err := b.as(retake.KeyOperator).Save(t.Context(), retake.SaveRequest{Workspace: fork.Workspace.ID, Trigger: retake.TriggerManual, Intent: "hidden intent"})
+	must(t, err)
+	hidden := []string{"hidden-fork", "only-there", "HIDDEN", "hidden intent"}
+	ids := []string{string(fork.Workspace.ID), string(saved.Checkpoint.ID)}
+	tried := 0
+	for _, kind := range []retake.KeyKind{retake.KeyAgent, retake.KeyOperator} {
+		k, err := b.as(retake.KeyAdmin).MakeKey(t.Context(), retake.KeyRequest{Kind: kind, Workspaces: []string{string(home)}})
+		must(t, err)
+		for _, q := range b.naming(string(home), ids) {
+			res, body := b.ask(q.method, q.path, k.Secret, q.body, nil)
+			for _, word := range hidden {
+				if strings.Contains(body, word) && !strings.Contains(q.path, word) { // what was asked for is told again
+					t.Errorf("%s %s %s with a key of kind %s: %d tells %q", q.method, q.path, q.body, kind, res.StatusCode, word)
+				}
+			}
+			tried++
+		}
+	}
+	if tried < 100 {
+		t.Errorf("only %d requests were made of the description", tried)
+	}
+	files, err := os.ReadDir(filepath.Join(b.data, "ns", "main", "files", "default"))
+	must(t, err)
+	for _, f := range files {
+		if f.Name() == "only-there.txt" {
+			t.Error("a file of another workspace was brought")
+		}
+	}
+}
+
+// With the fork granted, the same key adopts it: what is refused above is the key's reach.
+func TestT1_GrantedForkIsAdopted(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "", nil)
+	b.save("mine")
+	home := b.begun.Namespace.Default
+	fork, err := b.as(retake.KeyOperator).Fork(t.Context(), retake.ForkRequest{Workspace: home, Ref: "latest", Name: "granted"})
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(fork.Workspace.Root, "new.txt"), []byte("new"), 0o600))
+	k, err := b.as(retake.KeyAdmin).MakeKey(t.Context(), retake.KeyRequest{Kind: retake.KeyAgent, Workspaces: []string{string(home), string(fork.Workspace.ID)}})
+	must(t, err)
+	plan, err := b.with(k.Secret).PlanRestore(t.Context(), retake.PlanRequest{Workspace: home, Course: retake.CourseAdopt, Fork: fork.Workspace.ID})
+	must(t, err)
+	if len(plan.Writes) != 1 {
+		t.Errorf("the plan: %+v", plan.Writes)
+	}
+	forks, err := b.with(k.Secret).Forks(t.Context(), home)
+	must(t, err)
+	if len(forks) != 1 {
+		t.Errorf("forks: %+v", forks)
 	}
 }

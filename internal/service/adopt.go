@@ -38,7 +38,7 @@ func (s *Service) adopting(ctx context.Context, ws retake.Workspace, j journey) 
 	}
 	first, err := s.p.Catalog.ByNumber(ctx, fork.ID, 1)
 	if err != nil { // forgotten: it was what its origin is
-		if first, err = s.p.Catalog.Checkpoint(ctx, fork.Origin.Checkpoint); err != nil {
+		if first, err = s.loadCheckpoint(ctx, fork.Origin.Checkpoint); err != nil {
 			return j, fault("the moment that it grew from was forgotten", unchanged, err)
 		}
 	}

@@ -15,7 +15,7 @@ func (t *taking) again(ctx context.Context, req retake.SaveRequest) (retake.Save
 	if req.ID == "" {
 		return retake.SaveResult{}, false, nil
 	}
-	cp, err := t.s.p.Catalog.Checkpoint(ctx, req.ID)
+	cp, err := t.s.p.Catalog.Checkpoint(ctx, req.ID) // also one that who asks may not have: no id is given twice
 	if errors.Is(err, catalog.ErrNotFound) {
 		return retake.SaveResult{}, false, nil
 	}
@@ -26,7 +26,7 @@ func (t *taking) again(ctx context.Context, req retake.SaveRequest) (retake.Save
 		return retake.SaveResult{}, false, &retake.Error{Kind: retake.Exists, What: "that id names a moment of another workspace", Safe: notSaved}
 	}
 	res := retake.SaveResult{Workspace: t.ws, Checkpoint: cp, Created: true, Recorded: true, Warnings: []retake.Warning{}}
-	if before, err := t.s.p.Catalog.Checkpoint(ctx, cp.Parent); cp.Parent != "" && err == nil {
+	if before, err := t.s.loadCheckpoint(ctx, cp.Parent); cp.Parent != "" && err == nil {
 		res.Created = before.Content != cp.Content
 	}
 	if cp.Coverage.Count()[retake.ReasonBudget] > 0 {

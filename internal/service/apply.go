@@ -259,7 +259,7 @@ func (s *Service) appliedAlready(ctx context.Context, req retake.ApplyRequest) (
 	if _, err := retake.ParseCheckpointID(string(req.ID)); err != nil {
 		return retake.RestoreResult{}, false, &retake.Error{Kind: retake.Invalid, What: "that is no id of a checkpoint", Safe: unchanged, Err: err}
 	}
-	cp, err := s.p.Catalog.Checkpoint(ctx, req.ID)
+	cp, err := s.p.Catalog.Checkpoint(ctx, req.ID) // also one that who asks may not have: no id is given twice
 	if errors.Is(err, catalog.ErrNotFound) {
 		return retake.RestoreResult{}, false, nil
 	}
@@ -270,10 +270,10 @@ func (s *Service) appliedAlready(ctx context.Context, req retake.ApplyRequest) (
 		Checkpoint: cp, Written: cp.Return.Written, Deleted: cp.Return.Deleted, Merged: cp.Return.Merged, Kept: cp.Return.Kept,
 		Failed: append([]retake.Failure{}, cp.Return.Failed...), Warnings: []retake.Warning{},
 	}
-	if res.Safety, err = s.p.Catalog.Checkpoint(ctx, cp.Return.Before); err != nil {
+	if res.Safety, err = s.loadCheckpoint(ctx, cp.Return.Before); err != nil {
 		res.Safety = retake.Checkpoint{ID: cp.Return.Before}
 	}
-	if res.Target, err = s.p.Catalog.Checkpoint(ctx, cp.Return.Target); err != nil {
+	if res.Target, err = s.loadCheckpoint(ctx, cp.Return.Target); err != nil {
 		res.Target = retake.Checkpoint{ID: cp.Return.Target}
 	}
 	return res, true, nil

@@ -90,7 +90,7 @@ func (s *Service) before(ctx context.Context, cp retake.Checkpoint) (*retake.Che
 	if cp.Parent == "" {
 		return nil, nil
 	}
-	if p, err := s.p.Catalog.Checkpoint(ctx, cp.Parent); err == nil {
+	if p, err := s.loadCheckpoint(ctx, cp.Parent); err == nil {
 		if p.Workspace != cp.Workspace {
 			return nil, nil // a fork begins here
 		}
@@ -172,7 +172,7 @@ func (s *Service) broughtBack(ctx context.Context, versions []version) (from map
 		if v.cp.Return == nil || i == 0 {
 			continue
 		}
-		target, err := s.p.Catalog.Checkpoint(ctx, v.cp.Return.Target)
+		target, err := s.loadCheckpoint(ctx, v.cp.Return.Target)
 		if err != nil || target.Workspace != v.cp.Workspace {
 			continue // forgotten, or of a fork: what came is its own
 		}

@@ -66,7 +66,7 @@ func (s *Service) from(ctx context.Context, q retake.DiffQuery, to retake.Checkp
 		parent = to.Return.Before
 	}
 	if parent != "" {
-		if cp, err := s.p.Catalog.Checkpoint(ctx, parent); err == nil {
+		if cp, err := s.loadCheckpoint(ctx, parent); err == nil {
 			return &cp, nil
 		}
 	}

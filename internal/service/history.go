@@ -46,7 +46,10 @@ func (s *Service) Find(ctx context.Context, ws retake.WorkspaceID, ref string) (
 	if err != nil {
 		return retake.Checkpoint{}, err
 	}
-	cp, err := s.find(ctx, ws, r, ref)
+	cp, err := retake.Checkpoint{}, catalog.ErrNotFound
+	if retake.MayLoad(ctx, ws) {
+		cp, err = s.find(ctx, ws, r, ref)
+	}
 	if errors.Is(err, catalog.ErrNotFound) {
 		if r.Form == retake.RefGood {
 			return cp, s.noneGood(ws, r.Text)
@@ -84,7 +87,7 @@ func (s *Service) byName(ctx context.Context, ws retake.WorkspaceID, r retake.Re
 	}
 	for _, p := range pins {
 		if p.Name == text {
-			return s.p.Catalog.Checkpoint(ctx, p.Checkpoint)
+			return s.loadCheckpoint(ctx, p.Checkpoint)
 		}
 	}
 	if r.Form == retake.RefTime {
@@ -132,9 +135,11 @@ func (s *Service) byPrefix(ctx context.Context, ws retake.WorkspaceID, prefix st
 
 func (s *Service) noSuchMoment(ctx context.Context, id retake.WorkspaceID, ref string) error {
 	e := &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no moment %s", ref), Safe: unchanged, Hint: "all: retake log"}
-	if ws, err := s.p.Catalog.Workspace(ctx, id); err == nil {
-		e.What += " in " + ws.Name
+	ws, err := s.row(ctx, id)
+	if err != nil {
+		return e
 	}
+	e.What += " in " + ws.Name
 	if newest, err := s.p.Catalog.Latest(ctx, id, 0); err == nil {
 		e.Safe = fmt.Sprintf("%s The newest is %d, from %s.", unchanged, newest.Number, newest.Time.Local().Format("15:04"))
 	}

@@ -118,11 +118,24 @@ func (s *Service) stillThere(ws retake.Workspace) bool {
 	return err == nil && id == ws.ID
 }
 
-// row is what the catalog says of a workspace.
+// row is what the catalog says of a workspace. One that who asks may not have is not there.
 func (s *Service) row(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, error) {
+	if !retake.MayLoad(ctx, id) {
+		return retake.Workspace{}, catalog.ErrNotFound
+	}
 	s.rows.RLock()
 	defer s.rows.RUnlock()
 	return s.p.Catalog.Workspace(ctx, id)
+}
+
+// loadCheckpoint reads a checkpoint by its id. One of a workspace that who asks may not
+// have is not there.
+func (s *Service) loadCheckpoint(ctx context.Context, id retake.CheckpointID) (retake.Checkpoint, error) {
+	cp, err := s.p.Catalog.Checkpoint(ctx, id)
+	if err == nil && !retake.MayLoad(ctx, cp.Workspace) {
+		return retake.Checkpoint{}, catalog.ErrNotFound
+	}
+	return cp, err
 }
 
 // openRoot opens the root of a workspace and checks that it is the one.

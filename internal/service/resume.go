@@ -91,7 +91,7 @@ func (s *Service) saidBefore(ctx context.Context, ws retake.WorkspaceID, from in
 		switch {
 		case gone:
 		case c.Return != nil && c.Return.Course == retake.CourseRestore && len(c.Return.Paths) == 0:
-			there, err := s.p.Catalog.Checkpoint(ctx, c.Return.Target)
+			there, err := s.loadCheckpoint(ctx, c.Return.Target)
 			if err == nil { // else it was forgotten: what came before the restore is the next best
 				to = &there
 			}

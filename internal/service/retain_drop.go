@@ -90,7 +90,7 @@ func (s *Service) dropPiece(ctx context.Context, piece []retain.Drop, how droppi
 	defer release()
 	s.bounds.using.Lock()
 	defer s.bounds.using.Unlock()
-	ws, err := s.row(ctx, id)
+	ws, err := s.row(asMaintainer(ctx), id)
 	if err != nil {
 		return 0, err
 	}

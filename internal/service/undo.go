@@ -71,7 +71,7 @@ func (s *Service) redoing(ctx context.Context, j journey) (journey, error) {
 	if err != nil {
 		return j, err
 	}
-	before, err := s.p.Catalog.Checkpoint(ctx, undo.Return.Before)
+	before, err := s.loadCheckpoint(ctx, undo.Return.Before)
 	if err == nil {
 		j.target, err = s.itemOf(ctx, undo)
 	}
@@ -88,7 +88,7 @@ func (s *Service) redoing(ctx context.Context, j journey) (journey, error) {
 
 // itemOf is what an undo took back.
 func (s *Service) itemOf(ctx context.Context, undo retake.Checkpoint) (*retake.Checkpoint, error) {
-	item, err := s.p.Catalog.Checkpoint(ctx, undo.Return.Target)
+	item, err := s.loadCheckpoint(ctx, undo.Return.Target)
 	return &item, err
 }
 
@@ -123,7 +123,7 @@ func (s *Service) between(ctx context.Context, j journey, from, to retake.Checkp
 // beforeItem is the state that an item began with.
 func (s *Service) beforeItem(ctx context.Context, item retake.Checkpoint) (retake.Checkpoint, error) {
 	if item.Return != nil {
-		cp, err := s.p.Catalog.Checkpoint(ctx, item.Return.Before)
+		cp, err := s.loadCheckpoint(ctx, item.Return.Before)
 		if errors.Is(err, catalog.ErrNotFound) {
 			err = forgottenBefore(item)
 		}

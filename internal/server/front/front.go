@@ -156,7 +156,7 @@ func (f *Front) admit(w http.ResponseWriter, r *http.Request, a ask) {
 		tooOften(w, r, wait)
 		return
 	}
-	ctx := retake.WithActor(r.Context(), retake.Actor{Kind: who.key.Kind, Key: who.key.ID, Name: who.key.Name})
+	ctx := retake.WithActor(r.Context(), retake.Actor{Kind: who.key.Kind, Key: who.key.ID, Name: who.key.Name, Scope: who.key.Scope()})
 	r = r.WithContext(httpapi.WithKey(ctx, who.key))
 	f.once(w, r, who, t.Hang.(http.Handler))
 	if r.Method != http.MethodGet {
@@ -164,7 +164,8 @@ func (f *Front) admit(w http.ResponseWriter, r *http.Request, a ask) {
 	}
 }
 
-// mayAsk decides by the kind of the key and by the workspaces that it is good for.
+// mayAsk decides by the kind of the key and by the workspace that the address names. What
+// the rest of a request names is decided where it is loaded, see retake.MayLoad.
 func mayAsk(k retake.Key, r *http.Request, a ask) error {
 	if !a.known {
 		return nil // there is nothing at that address; the namespace says so

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -93,7 +94,7 @@ func (w *walled) room(ctx context.Context) error {
 	if most <= 0 {
 		return nil
 	}
-	all, err := w.Workspaces(ctx)
+	all, err := w.Service.Workspaces(ctx) // all of them, whatever the key is good for
 	if err != nil {
 		return err
 	}
@@ -219,6 +220,22 @@ func (w *walled) Locate(ctx context.Context, dir string) (retake.Workspace, erro
 		return retake.Workspace{}, err
 	}
 	return w.Service.Locate(ctx, real)
+}
+
+// Workspaces lists those that the key is good for.
+func (w *walled) Workspaces(ctx context.Context) ([]retake.WorkspaceState, error) {
+	all, err := w.Service.Workspaces(ctx)
+	return allowed(ctx, all), err
+}
+
+// Forks lists those that the key is good for.
+func (w *walled) Forks(ctx context.Context, ws retake.WorkspaceID) ([]retake.WorkspaceState, error) {
+	all, err := w.Service.Forks(ctx, ws)
+	return allowed(ctx, all), err
+}
+
+func allowed(ctx context.Context, all []retake.WorkspaceState) []retake.WorkspaceState {
+	return slices.DeleteFunc(all, func(w retake.WorkspaceState) bool { return !retake.MayLoad(ctx, w.ID) })
 }
 
 func (w *walled) Fork(ctx context.Context, req retake.ForkRequest) (retake.ForkResult, error) {

@@ -1,0 +1,123 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
+
+// described is the part of a description that requests are made from.
+type described struct {
+	Paths map[string]map[string]struct {
+		ID     string `json:"operationId"`
+		Params []struct {
+			Name string `json:"name"`
+			In   string `json:"in"`
+		} `json:"parameters"`
+		Body *struct {
+			Content map[string]struct {
+				Schema field `json:"schema"`
+			} `json:"content"`
+		} `json:"requestBody"`
+	} `json:"paths"`
+	Components struct {
+		Schemas map[string]field `json:"schemas"`
+	} `json:"components"`
+}
+
+type field struct {
+	Ref        string           `json:"$ref"`
+	Type       any              `json:"type"`
+	Properties map[string]field `json:"properties"`
+	Required   []string         `json:"required"`
+	Items      *field           `json:"items"`
+}
+
+type request struct{ method, path, body string }
+
+// naming makes requests below one workspace in which each text of a query or a body, in
+// its turn, is an id of another one.
+func (b *bed) naming(home string, ids []string) []request {
+	b.t.Helper()
+	_, text := b.ask(http.MethodGet, "/v1/openapi.json", b.secret(retake.KeyReader), "", nil)
+	var d described
+	must(b.t, json.Unmarshal([]byte(text), &d))
+	var out []request
+	for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
+		for _, method := range slices.Sorted(maps.Keys(d.Paths[path])) {
+			op := d.Paths[path][method]
+			if op.ID == "deinit" || op.ID == "events" { // the one ends the workspace, the other never ends
+				continue
+			}
+			base := strings.ReplaceAll(strings.ReplaceAll(path, "{ws}", home), "{ref}", "latest")
+			out = append(out, request{strings.ToUpper(method), base, ""})
+			for _, id := range ids {
+				for _, p := range op.Params {
+					if p.In == "query" {
+						out = append(out, request{strings.ToUpper(method), base + "?" + url.Values{p.Name: {id}, "path": {"only-there.txt"}}.Encode(), "{}"})
+					} else if p.In == "path" {
+						out = append(out, request{strings.ToUpper(method), strings.ReplaceAll(base, "{"+p.Name+"}", id), "{}"})
+					}
+				}
+				if op.Body != nil {
+					out = append(out, d.bodies(strings.ToUpper(method), base, op.Body.Content["application/json"].Schema, id)...)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// courses are the ways of going back; a fork in a body is looked at in one of them.
+var courses = []retake.Course{retake.CourseRestore, retake.CourseUndo, retake.CourseRedo, retake.CourseAdopt}
+
+func (d *described) bodies(method, path string, f field, id string) []request {
+	f = d.whole(f)
+	var out []request
+	for name, p := range f.Properties {
+		var value any = id
+		switch d.whole(p).Type {
+		case "string":
+		case "array":
+			value = []string{id}
+		default:
+			continue
+		}
+		body := map[string]any{name: value}
+		for _, r := range f.Required {
+			if _, ok := body[r]; !ok {
+				body[r] = "latest"
+			}
+		}
+		if _, ok := f.Properties["course"]; !ok {
+			out = append(out, request{method, path, text(body)})
+			continue
+		}
+		for _, c := range courses {
+			body["course"], body["accept"] = c, []string{"changed"}
+			out = append(out, request{method, path, text(body)})
+		}
+	}
+	return out
+}
+
+func (d *described) whole(f field) field {
+	for f.Ref != "" {
+		f = d.Components.Schemas[f.Ref[strings.LastIndexByte(f.Ref, '/')+1:]]
+	}
+	return f
+}
+
+func text(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprint("it is made of what JSON has: ", err))
+	}
+	return string(b)
+}
