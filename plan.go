@@ -2,6 +2,7 @@ package retake
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -197,6 +198,14 @@ var ObstacleClasses = []string{
 	ObstacleUncaptured, ObstacleChanged, ObstaclePartial, ObstacleHeld, ObstacleMassDelete, ObstacleSpace, ObstacleNames, ObstacleSetuid, ObstacleDatabase, ObstacleGit, ObstacleOverlap,
 	ObstacleAgentWorking,
 }
+
+// givenBack are the classes that lose nothing: what they are about is in the safety
+// checkpoint, whole.
+var givenBack = []string{ObstacleChanged, ObstacleMassDelete, ObstacleHeld, ObstacleGit, ObstacleOverlap, ObstacleAgentWorking}
+
+// CanBeTakenBack reports whether the safety checkpoint holds all that an obstacle is about,
+// so that going on loses nothing. A new class is not such a one until it is listed.
+func (o *Obstacle) CanBeTakenBack() bool { return slices.Contains(givenBack, o.Class) }
 
 // Effect is something that was done outside the workspace; no restore takes it back.
 type Effect struct {

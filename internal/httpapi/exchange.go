@@ -145,18 +145,32 @@ func (a *api) apply(ctx context.Context, in *applyInput, tell func(retake.Progre
 		b.Course = retake.CourseRestore
 	}
 	req := retake.PlanRequest{Workspace: in.Workspace, Course: b.Course, Ref: b.Ref, Paths: wholes(b.Paths, b.PathsRaw), Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session}
-	return a.applied(ctx, retake.ApplyRequest{PlanRequest: req, Accept: b.Accept, ID: moment(ctx, b.ID), Progress: tell})
+	return a.applied(ctx, retake.ApplyRequest{PlanRequest: req, Accept: b.Accept, ID: moment(ctx, b.ID), Progress: tell}, askFirst)
 }
 
-func (a *api) applied(ctx context.Context, req retake.ApplyRequest) (retake.RestoreResult, error) {
+// confirmation is what a restore in one request does about obstacles that nobody accepted.
+type confirmation bool
+
+const (
+	askFirst  confirmation = true  // refuse, and tell the plan
+	askIfLost confirmation = false // the same, but for what the safety checkpoint holds whole
+)
+
+func (a *api) applied(ctx context.Context, req retake.ApplyRequest, ask confirmation) (retake.RestoreResult, error) {
 	ctx, end := a.carried(ctx)
 	defer end()
+	said := req.Accept
 	for try := 1; ; try++ {
 		p, err := a.PlanRestore(ctx, req.PlanRequest)
 		if err != nil {
 			return retake.RestoreResult{}, err
 		}
-		req.Digest = p.Digest
+		req.Digest, req.Accept = p.Digest, slices.Clone(said)
+		for i := range p.Obstacles {
+			if ask == askIfLost && p.Obstacles[i].CanBeTakenBack() {
+				req.Accept = append(req.Accept, p.Obstacles[i].Class)
+			}
+		}
 		res, err := a.ApplyRestore(ctx, req)
 		if retake.IsKind(err, retake.Moved) && try < maxMoved {
 			continue

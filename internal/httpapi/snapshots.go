@@ -61,7 +61,7 @@ type restoreSnapshotInput struct {
 
 type restoreSnapshotBody struct {
 	Paths  []string            `json:"paths,omitempty" nullable:"false" doc:"Below the root of the workspace. None: everything."`
-	Accept []string            `json:"accept,omitempty" nullable:"false" doc:"Classes of obstacles that are consented to before they are seen."`
+	Accept []string            `json:"accept,omitempty" nullable:"false" doc:"Classes of warnings that are accepted before they are seen. Needed only for what the safety snapshot does not hold, such as uncaptured."`
 	ID     retake.CheckpointID `json:"id,omitempty" doc:"Of the checkpoint of the restore, made by the asker, cp_ and a UUID, so that asking again adds nothing. Empty: made here."`
 }
 
@@ -89,7 +89,7 @@ func (a *api) snapshots() {
 		}
 		return gone(o.RequestDeletion(ctx, retake.DeletionRequest{Workspace: cp.Workspace, Refs: []string{string(cp.ID)}, Why: in.Why}))
 	})
-	offered(a, op(http.MethodPost, "/v1/snapshots/{snapshot}/restore", "restore-snapshot", "Go back to a snapshot; with obstacles, nothing but the plan"), a.restoreSnapshot)
+	offered(a, op(http.MethodPost, "/v1/snapshots/{snapshot}/restore", "restore-snapshot", "Go back to a snapshot. What is there now is kept in a safety snapshot; what could not be kept there is refused with a plan"), a.restoreSnapshot)
 }
 
 // where is the workspace asked for, or the default one.
@@ -178,7 +178,7 @@ func (a *api) restoreSnapshot(ctx context.Context, o retake.Office, in *restoreS
 	res, err := a.applied(ctx, retake.ApplyRequest{
 		PlanRequest: retake.PlanRequest{Workspace: cp.Workspace, Course: retake.CourseRestore, Ref: string(cp.ID), Paths: b.Paths},
 		Accept:      b.Accept, ID: moment(ctx, b.ID),
-	})
+	}, askIfLost)
 	return restored{
 		Restored: res.Written + res.Merged, Deleted: res.Deleted, Left: len(res.Failed), ID: cp.ID, Safety: res.Safety.ID, Now: res.Checkpoint.ID,
 	}, err

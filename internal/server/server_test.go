@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -65,6 +66,66 @@ func TestSnapshots(t *testing.T) {
 	must(t, err)
 	if string(got) != "one" {
 		t.Errorf("after the restore the file says %q", got)
+	}
+}
+
+// A rollback in one request works after the agent changed, added and deleted files: all
+// that is in the way is in the safety snapshot, and comes back from there.
+func TestS1_RollbackInOneRequest(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "", nil)
+	agent, home := b.as(retake.KeyAgent), filepath.Join(b.data, "ns", "main", "files", "default")
+	b.file("a.txt", "one")
+	b.file("b.txt", "kept")
+	first, err := agent.MakeSnapshot(t.Context(), "", "before")
+	must(t, err)
+	b.file("a.txt", "two")
+	must(t, os.Remove(filepath.Join(home, "b.txt")))
+	for i := range 40 { // more than are there: a mass deletion
+		b.file(fmt.Sprintf("junk%d", i), "junk")
+	}
+	res, body := b.ask(http.MethodPost, "/v1/snapshots/"+string(first.ID)+"/restore", b.secret(retake.KeyAgent), "", nil)
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("%d %s", res.StatusCode, body)
+	}
+	if got, err := os.ReadFile(filepath.Join(home, "a.txt")); err != nil || string(got) != "one" {
+		t.Errorf("a.txt says %q, %v", got, err)
+	}
+	if all, err := os.ReadDir(home); err != nil || len(all) != 2 {
+		t.Errorf("there are %d files, %v", len(all), err)
+	}
+	var done struct {
+		Restored int                 `json:"files_restored"`
+		Deleted  int                 `json:"files_deleted"`
+		Safety   retake.CheckpointID `json:"safety_snapshot_id"`
+	}
+	must(t, json.Unmarshal([]byte(body), &done))
+	if done.Restored != 2 || done.Deleted != 40 {
+		t.Errorf("it says %+v", done)
+	}
+	_, err = agent.RestoreSnapshot(t.Context(), done.Safety, nil, nil)
+	must(t, err)
+	if got, err := os.ReadFile(filepath.Join(home, "a.txt")); err != nil || string(got) != "two" {
+		t.Errorf("back again, a.txt says %q, %v", got, err)
+	}
+}
+
+// What is no question of the safety snapshot is still asked about, and nothing is changed.
+func TestS1_WhatCannotBeTakenBackIsAsked(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "", nil)
+	b.file("tool", "x")
+	at := filepath.Join(b.data, "ns", "main", "files", "default", "tool")
+	must(t, os.Chmod(at, 0o755|os.ModeSetuid))
+	first, err := b.as(retake.KeyAgent).MakeSnapshot(t.Context(), "", "with a setuid file")
+	must(t, err)
+	must(t, os.Remove(at))
+	res, body := b.ask(http.MethodPost, "/v1/snapshots/"+string(first.ID)+"/restore", b.secret(retake.KeyAgent), "", nil)
+	if res.StatusCode != http.StatusConflict || !strings.Contains(body, "setuid") {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+	if _, err := os.Stat(at); err == nil {
+		t.Error("it was restored all the same")
 	}
 }
 

@@ -145,9 +145,9 @@ export class Retake {
   /** Does exactly the plan; when the files changed since, the error is moved. */
   apply(plan: Plan, options?: { accept?: string[]; git?: boolean }): Promise<RestoreResult>;
   /**
-   * Plans and goes back in one call. What was there is in safety; what changed since the last moment is saved there
-   * first, so it is no obstacle unless accept says otherwise. With obstacles that are not in accept nothing is done: the
-   * error is denied and has the plan. Paths that could not be changed are in failed.
+   * Plans and goes back in one call. What was there is in safety, whole; so changed, deleted and open files need no
+   * confirmation unless accept says otherwise. With obstacles that are not in accept nothing is done: the error is
+   * denied and has the plan. Paths that could not be changed are in failed.
    */
   restore(ref?: string, way?: Way & { accept?: string[] }): Promise<RestoreResult>;
   /** Grows a new workspace from a moment. dir is one of the server, which makes one by the name when there is none. */

@@ -150,14 +150,14 @@ class History(Core):
         ref: str = "",
         *,
         paths: Paths = (),
-        accept: Iterable[str] = ("changed",),
+        accept: Iterable[str] = ("changed", "mass-delete", "held"),
         course: str = "restore",
         git: bool = False,
         fork: str = "",
     ) -> models.RestoreResult:
-        """Plans and goes back in one call. What was there is in safety; what changed since the last moment is
-        saved there first, so it is no obstacle unless accept says otherwise. With obstacles that are not in accept
-        nothing is done: the error is denied and has the plan. Paths that could not be changed are in failed."""
+        """Plans and goes back in one call. What was there is in safety, whole; so changed, deleted and open files
+        need no confirmation unless accept says otherwise. With obstacles that are not in accept nothing is done:
+        the error is denied and has the plan. Paths that could not be changed are in failed."""
         body = present(
             {"course": course, "ref": ref, "git": git, "fork": fork, "accept": list(accept), "id": checkpoint_id(), **paths_of(paths)}
         )
