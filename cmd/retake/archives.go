@@ -17,8 +17,9 @@ import (
 
 const unchanged = "Nothing was changed."
 
-// archives reads and writes archives for the command line.
-type archives struct{}
+// archives reads and writes archives for the command line. What is unpacked leaves as much
+// of the disk free as the user wants.
+type archives struct{ floor func(total int64) int64 }
 
 // Create writes beside the name that is meant, for its owner alone: a moment holds secrets.
 func (archives) Create(path string, replace bool) (cli.ArchiveFile, error) {
@@ -118,11 +119,14 @@ func (archives) Prepare(dir string) (func(), error) {
 }
 
 // Extract fills a directory by handles.
-func (archives) Extract(ctx context.Context, dir string, r io.Reader) (archive.Report, error) {
+func (a archives) Extract(ctx context.Context, dir string, r io.Reader) (archive.Report, error) {
 	root, err := fsx.OS().OpenRoot(dir)
 	if err != nil {
 		return archive.Report{}, fmt.Errorf("open the directory: %w", err)
 	}
 	defer root.Close() //nolint:errcheck // a directory handle
-	return archive.Extract(ctx, r, root, archive.Limits{})
+	return archive.Extract(ctx, r, root, archive.Limits{Room: func() (int64, error) {
+		free, total, err := fsx.OS().Free(dir)
+		return free - a.floor(total), err
+	}})
 }

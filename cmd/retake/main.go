@@ -74,7 +74,7 @@ func Main() int {
 			return client.New(client.Options{URL: url, Key: key, Version: version})
 		},
 		Far:      far(),
-		Archives: archives{},
+		Archives: archives{settings.Floor},
 		Run:      run(conf), Scratch: scratch(conf), Mount: mountAt, Screen: screenOf(conf), Browse: browse(conf),
 		Hook:   func(ctx context.Context, agent string) int { return hear(ctx, conf, agent) },
 		Places: places(conf),

@@ -26,7 +26,15 @@ type Limits struct {
 	Bytes   int64 // of all files, inflated
 	Depth   int   // names in one path
 	Name    int   // bytes of one path, and of the text of a link
+
+	Ratio int64                 // bytes of files for each byte that comes in, beyond the first ratioFree; 0: any
+	Room  func() (int64, error) // bytes that may still be written to the disk; nil: nobody asks
 }
+
+const (
+	ratioFree = 64 << 20 // bytes of files that need no explanation
+	roomStep  = 16 << 20 // bytes that are written before room is asked for again
+)
 
 // DefaultLimits are far above what a project has.
 func DefaultLimits() Limits {
@@ -60,7 +68,7 @@ type Report struct {
 	Bytes    int64    `json:"bytes"`
 	Dropped  []string `json:"dropped,omitempty"` // came with setuid or setgid, and are without
 	Bare     []string `json:"bare,omitempty"`    // could not be given their extended attributes here
-	Skipped  []string `json:"skipped,omitempty"` // the mark of another workspace
+	Skipped  []string `json:"skipped,omitempty"` // the mark of another workspace, and what its restores kept
 }
 
 // Keys of PAX records. A name with "=" cannot be part of the first form.

@@ -86,6 +86,19 @@ func TestArchiveIsPlainTar(t *testing.T) {
 	}
 }
 
+const aMark = "ws_0198c5a4-8f00-7000-8000-000000000001\n"
+
+// What others put into a directory that is called as ours is taken like all else.
+func TestT3_OnlyAMarkIsLeftOut(t *testing.T) {
+	t.Parallel()
+	root := must(fsx.NewMemory().OpenRoot("/"))(t)
+	text := forged(t, file(".retake/keep.txt", "k"), file(".retake/id", "no mark"), file(".retake/deep/id", aMark), file("sub/.retake/id", aMark))
+	rep, err := archive.Extract(t.Context(), bytes.NewReader(text), root, archive.Limits{})
+	if err != nil || rep.Files != 4 || len(rep.Skipped) != 0 {
+		t.Errorf("%+v %v", rep, err)
+	}
+}
+
 // Rights are not imported, and that is told; neither is a mark.
 func TestRightsAndMarksStayOutside(t *testing.T) {
 	t.Parallel()
@@ -99,11 +112,15 @@ func TestRightsAndMarksStayOutside(t *testing.T) {
 		{Name: "pipe", Typeflag: tar.TypeFifo, Mode: 0o4600},
 		{Name: "sticky/", Typeflag: tar.TypeDir, Mode: 0o1777},
 		{Name: ".retake/", Typeflag: tar.TypeDir, Mode: 0o755},
-		{Name: "./.retake/id", Typeflag: tar.TypeReg, Mode: 0o644},
+		{Name: "./.retake/id", Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(aMark))},
+		{Name: ".retake/cp_0198c5a4-8f00-7000-8000-000000000003/old", Typeflag: tar.TypeReg, Mode: 0o644},
 		{Name: "./", Typeflag: tar.TypeDir, Mode: 0},
 	} {
 		h.Format = tar.FormatPAX
 		if err := w.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, aMark[:h.Size]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,7 +135,7 @@ func TestRightsAndMarksStayOutside(t *testing.T) {
 	if d := cmp.Diff([]string{"suid", "sgid", "both", "dir", "pipe"}, rep.Dropped); d != "" {
 		t.Errorf("dropped (-want +got):\n%s", d)
 	}
-	if d := cmp.Diff([]string{".retake/", "./.retake/id"}, rep.Skipped); d != "" {
+	if d := cmp.Diff([]string{"./.retake/id", ".retake/cp_0198c5a4-8f00-7000-8000-000000000003/old"}, rep.Skipped); d != "" {
 		t.Errorf("skipped (-want +got):\n%s", d)
 	}
 	modes := map[string]uint32{}
@@ -130,7 +147,7 @@ func TestRightsAndMarksStayOutside(t *testing.T) {
 			}
 		}
 	})
-	if d := cmp.Diff(map[string]uint32{"suid": 0o755, "sgid": 0o755, "both": 0o1777, "dir": 0o775, "pipe": 0o600, "sticky": 0o1777}, modes); d != "" {
+	if d := cmp.Diff(map[string]uint32{"suid": 0o755, "sgid": 0o755, "both": 0o1777, "dir": 0o775, "pipe": 0o600, "sticky": 0o1777, ".retake": 0o755}, modes); d != "" {
 		t.Errorf("modes (-want +got):\n%s", d)
 	}
 }

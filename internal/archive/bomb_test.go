@@ -222,6 +222,87 @@ func TestSparseFilesThatFit(t *testing.T) {
 	}
 }
 
+// paxSparse is an archive of one file that says it has a size and brings nothing, in the
+// newest form of GNU tar.
+func paxSparse(t *testing.T, size int64) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	records := map[string]string{"XNU.sparse.major": "1", "XNU.sparse.minor": "0", "XNU.sparse.name": "s", "XNU.sparse.realsize": fmt.Sprint(size)}
+	err := w.WriteHeader(&tar.Header{Name: "s", Typeflag: tar.TypeReg, Size: 512, Mode: 0o644, PAXRecords: records})
+	if err == nil {
+		_, err = w.Write(append([]byte("0\n"), make([]byte, 510)...)) // no piece of it has bytes
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return bytes.ReplaceAll(out.Bytes(), []byte("XNU.sparse"), []byte("GNU.sparse")) // the writer does not write such
+}
+
+// An archive that brings nothing and says it is large is refused early, or takes no room.
+func TestT2_SparseBomb(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string][]byte{"pax": paxSparse(t, 1<<40), "gnu": append(sparseHeader("s", 1<<40), make([]byte, 1024)...), "zeros": zstded(t, forgedZeros(t, 1<<30))} {
+		dir := t.TempDir()
+		root := must(fsx.OS().OpenRoot(dir))(t)
+		asked := int64(0)
+		_, err := archive.Extract(t.Context(), bytes.NewReader(text), root, archive.Limits{Ratio: 200, Room: func() (int64, error) { asked++; return 1 << 30, nil }})
+		if !retake.IsKind(err, retake.Invalid) || !strings.Contains(err.Error(), "200 times") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if names := must(root.Names())(t); len(names) != 0 {
+			t.Errorf("%s: %q is left", name, names)
+		}
+	}
+	dir := t.TempDir()
+	root := must(fsx.OS().OpenRoot(dir))(t)
+	rep, err := archive.Extract(t.Context(), bytes.NewReader(paxSparse(t, 1<<30)), root, archive.Limits{Room: func() (int64, error) { return 1 << 20, nil }})
+	if err != nil || rep.Bytes != 1<<30 {
+		t.Fatalf("%+v %v", rep, err)
+	}
+	is := must(root.Lstat("s"))(t)
+	if is.Size != 1<<30 || is.Blocks*512 > 1<<20 {
+		t.Errorf("%d bytes take %d blocks", is.Size, is.Blocks)
+	}
+}
+
+// forgedZeros is an archive of one file of zeros, as long as it says.
+func forgedZeros(t *testing.T, size int64) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	err := w.WriteHeader(&tar.Header{Name: "z", Typeflag: tar.TypeReg, Size: size, Mode: 0o644})
+	if err == nil {
+		_, err = io.CopyN(w, zero{}, size)
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// Room is asked for while files are written; without it nothing stays.
+func TestT2_RoomIsAskedFor(t *testing.T) {
+	t.Parallel()
+	root := must(fsx.NewMemory().OpenRoot("/"))(t)
+	big := strings.Repeat("x", 40<<20)
+	room := int64(30 << 20)
+	text := forged(t, file("small", "s"), file("big", big))
+	_, err := archive.Extract(t.Context(), bytes.NewReader(text), root, archive.Limits{Room: func() (int64, error) {
+		defer func() { room -= 16 << 20 }()
+		return max(room, 0), nil
+	}})
+	if !retake.IsKind(err, retake.Limit) {
+		t.Errorf("without room: %v", err)
+	}
+	if names := must(root.Names())(t); len(names) != 0 {
+		t.Errorf("%q is left", names)
+	}
+	if _, err := archive.Extract(t.Context(), bytes.NewReader(text), root, archive.Limits{Room: func() (int64, error) { return 1 << 30, nil }}); err != nil {
+		t.Errorf("with room: %v", err)
+	}
+}
+
 // Links that take long to follow are not followed for ever: a few thousand make hundreds
 // of millions of steps.
 func TestTangledLinksAreBounded(t *testing.T) {

@@ -46,15 +46,18 @@ type extraction struct {
 	at    *reach
 	done  Report
 	count int64 // names so far
+	left  int64 // bytes that may be written before room is asked for again
 	piece []byte
 }
+
+const pieceSize = 64 << 10
 
 func (x *extraction) all(r io.Reader) (err error) {
 	if x.src, err = newSource(x.ctx, r, x.l.Bytes); err != nil {
 		return err
 	}
 	defer x.src.free()
-	x.in, x.piece = tar.NewReader(x.src), make([]byte, 64<<10)
+	x.in, x.piece = tar.NewReader(x.src), make([]byte, pieceSize)
 	for {
 		h, err := x.in.Next()
 		if errors.Is(err, io.EOF) && !x.src.ended {
@@ -97,8 +100,8 @@ func (x *extraction) entry(h *tar.Header) error {
 		}
 		return nil // the directory itself is the caller's
 	}
-	if names[0] == mark.Dir {
-		return x.skip(h)
+	if done, err := x.marked(h, names); done || err != nil {
+		return err
 	}
 	switch h.Typeflag {
 	case tar.TypeReg, tar.TypeGNUSparse:
@@ -120,10 +123,34 @@ func (x *extraction) counted() error {
 		return refuse("it holds more than %d names", x.l.Entries)
 	}
 	x.src.most += perEntry
-	return nil
+	return asMade(nil, x.afford(perEntry)) // a name takes room, too
 }
 
-// skip leaves the mark of another workspace out: a copy of it is another workspace.
+// marked settles what may be of another workspace's mark, or of what its restores kept
+// for a day: a copy of a workspace is another workspace. Anything else in that directory
+// is a file like others.
+func (x *extraction) marked(h *tar.Header, names []string) (bool, error) {
+	if len(names) < 2 || names[0] != mark.Dir {
+		return false, nil
+	}
+	if mark.IsHold(names[1]) {
+		return true, x.skip(h)
+	}
+	if len(names) != 2 || h.Typeflag != tar.TypeReg || !mark.IsID(names[1], h.Size) {
+		return false, nil
+	}
+	text, err := io.ReadAll(&budget{x, h.Name})
+	if err != nil {
+		return true, asMade(names, err)
+	}
+	if mark.IsText(string(text)) {
+		x.done.Skipped = append(x.done.Skipped, h.Name)
+		return true, nil
+	}
+	return true, x.small(h, names, text)
+}
+
+// skip leaves an entry out, and tells.
 func (x *extraction) skip(h *tar.Header) error {
 	x.done.Skipped = append(x.done.Skipped, h.Name)
 	_, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, &budget{x, h.Name}, x.piece)

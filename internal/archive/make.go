@@ -2,12 +2,14 @@ package archive
 
 import (
 	"archive/tar"
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"io"
 	"net/url"
 	"strings"
 
+	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/fsx"
 	"github.com/retake-dev/retake/internal/mark"
 )
@@ -33,7 +35,26 @@ func (x *extraction) dir(h *tar.Header, names []string) error {
 	return nil
 }
 
-func (x *extraction) file(h *tar.Header, names []string) (err error) {
+func (x *extraction) file(h *tar.Header, names []string) error {
+	return x.regular(h, names, func(f fsx.File) error {
+		size, err := x.fill(f, h)
+		if err == nil && size != h.Size {
+			err = refuse("%q ends too early", h.Name)
+		}
+		return err
+	})
+}
+
+// small is file for bytes that were read already.
+func (x *extraction) small(h *tar.Header, names []string, text []byte) error {
+	return x.regular(h, names, func(f fsx.File) error {
+		_, err := f.Write(text)
+		return err
+	})
+}
+
+// regular makes a file and lets it be filled.
+func (x *extraction) regular(h *tar.Header, names []string, fill func(fsx.File) error) (err error) {
 	d, n, last, err := x.place(names)
 	if err != nil {
 		return err
@@ -49,14 +70,63 @@ func (x *extraction) file(h *tar.Header, names []string) (err error) {
 	}()
 	n.kids[last] = &node{typ: fsx.Regular}
 	x.done.Files++
-	size, err := io.CopyBuffer(struct{ io.Writer }{f}, &budget{x, h.Name}, x.piece)
-	if err == nil && size != h.Size {
-		err = refuse("%q ends too early", h.Name)
-	}
-	if err != nil {
+	if err := fill(f); err != nil {
 		return asMade(names, err)
 	}
 	return x.worn(h.Name, dressing(h, x.mode(h)), f.Dress)
+}
+
+// fill writes the bytes of an entry. Pieces of zeros stay holes: what an archive does not
+// bring takes no room.
+func (x *extraction) fill(f fsx.File, h *tar.Header) (int64, error) {
+	var size, end int64
+	for {
+		n, err := io.ReadFull(&budget{x, h.Name}, x.piece)
+		piece := x.piece[:n]
+		if !bytes.Equal(piece, zeros[:n]) {
+			if err := x.afford(int64(n)); err != nil {
+				return size, err
+			}
+			if _, err := f.WriteAt(piece, size); err != nil {
+				return size, err
+			}
+			end = size + int64(n)
+		}
+		size += int64(n)
+		switch {
+		case err == nil:
+		case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+			return size, err
+		case end < size:
+			return size, f.Truncate(size)
+		default:
+			return size, nil
+		}
+	}
+}
+
+// zeros is a piece of a hole.
+var zeros [pieceSize]byte
+
+// afford asks for room before it is used: a disk that is shared must not be filled by
+// an archive that says little of its size.
+func (x *extraction) afford(n int64) error {
+	if x.l.Room == nil {
+		return nil
+	}
+	if x.left -= n; x.left >= 0 {
+		return nil
+	}
+	room, err := x.l.Room()
+	if err != nil {
+		return &blamed{err}
+	}
+	if room < n {
+		return &blamed{&retake.Error{Kind: retake.Limit, What: "the archive is refused: the disk would have less free space than it must keep", Safe: "Nothing of it was kept.",
+			Hint: "free up disk space, and send it again"}}
+	}
+	x.left = min(room, roomStep) - n
+	return nil
 }
 
 // asMade leaves what the archive is to blame for as it is.
@@ -84,6 +154,9 @@ func (b *budget) Read(p []byte) (int, error) {
 	n, err := b.x.in.Read(p)
 	if b.x.done.Bytes += int64(n); b.x.done.Bytes > b.x.l.Bytes {
 		return 0, &blamed{refuse("%q and what is before it hold more than %d bytes", b.name, b.x.l.Bytes)}
+	}
+	if r, came := b.x.l.Ratio, b.x.src.raw.n; r > 0 && (b.x.done.Bytes-ratioFree)/r > came {
+		return 0, &blamed{refuse("%q and what is before it hold more than %d times the bytes that came", b.name, r)}
 	}
 	if err != nil && err != io.EOF {
 		err = &blamed{b.x.src.raw.explain(b.x.ctx, err)}

@@ -89,11 +89,13 @@ func (s *source) Read(p []byte) (int, error) {
 // watched remembers that the archive could not be read, as opposed to understood.
 type watched struct {
 	r   io.Reader
+	n   int64 // bytes that came
 	err error
 }
 
 func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
+	w.n += int64(n)
 	if err != nil && err != io.EOF {
 		w.err = err
 	}

@@ -26,15 +26,16 @@ type Sink interface {
 
 // Options shape a capture.
 type Options struct {
-	Clock    clock.Clock
-	Policy   retake.Policy
-	Budget   time.Duration // 0: as long as it takes
-	Skip     []Place       // directories that are ours: the store
-	Marker   string        // the name of our marker in the root, never captured
-	Xattr    string        // the attribute of our mark on the root, never captured
-	Workers  int           // 0: twice the processors
-	Fine     bool          // times show every change that follows a look at them
-	Progress func(retake.Progress)
+	Clock     clock.Clock
+	Policy    retake.Policy
+	Budget    time.Duration      // 0: as long as it takes
+	Skip      []Place            // directories that are ours: the store
+	Marker    bool               // the root may hold our mark, which is never captured
+	Workspace retake.WorkspaceID // that the mark names
+	Xattr     string             // the attribute of our mark on the root, never captured
+	Workers   int                // 0: twice the processors
+	Fine      bool               // times show every change that follows a look at them
+	Progress  func(retake.Progress)
 
 	// Only names the places that may have changed since the index was made, by this
 	// process, with everything looked at; nil: look at everything. Gaps are those of

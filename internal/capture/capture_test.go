@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/capture"
@@ -19,6 +20,8 @@ import (
 	"github.com/retake-dev/retake/internal/store"
 	"github.com/retake-dev/retake/internal/store/memstore"
 )
+
+const workspace retake.WorkspaceID = "ws_0198c5a4-8f00-7000-8000-000000000001"
 
 // world is a workspace in memory whose clock the test moves.
 type world struct {
@@ -38,7 +41,7 @@ func newWorld(t testing.TB) *world {
 	w.fs.SetClock(func() int64 { return w.clock.Now().UnixNano() })
 	w.must(w.fs.MkdirAll("/ws", 0o755))
 	w.must(w.fs.MkdirAll("/state", 0o700))
-	w.opts = capture.Options{Clock: w.clock, Marker: ".retake", Workers: 4}
+	w.opts = capture.Options{Clock: w.clock, Marker: true, Workspace: workspace, Workers: 4}
 	var err error
 	w.w, err = w.store.Begin(context.Background(), retake.Workspace{ID: "ws_00000000-0000-0000-0000-000000000000"})
 	w.must(err)
@@ -209,7 +212,7 @@ func TestGapsAreNamed(t *testing.T) {
 	w.write("secret/key", "s")
 	w.must(w.fs.MkdirAll("/ws/mnt", 0o755))
 	w.write("locked/x", "x")
-	w.write(".retake/id", "mark")
+	w.write(".retake/id", string(workspace)+"\n")
 	w.must(w.fs.Mkdev("/ws/null", 0o666))
 	w.must(w.fs.Mkfifo("/ws/pipe", 0o644))
 	w.must(w.fs.Mksock("/ws/sock", 0o755))
@@ -227,6 +230,46 @@ func TestGapsAreNamed(t *testing.T) {
 	}
 	if res := w.take(); res.Changed.Deleted != 0 {
 		t.Errorf("gaps count as deleted: %+v", res.Changed)
+	}
+}
+
+// Only what is our own in the marker directory is left out: all else is captured, whatever
+// form it has, and what a restore put aside is named.
+func TestT3_MarkerDirectoryHidesNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		files map[string]string
+		kept  int64
+		gaps  []string
+	}{
+		"ours alone":        {map[string]string{".retake/id": string(workspace) + "\n", ".retake/.gitignore": "*\n"}, 0, nil},
+		"a stash":           {map[string]string{".retake/evil.sh": "payload"}, 1, nil},
+		"a stash beside":    {map[string]string{".retake/id": string(workspace) + "\n", ".retake/.gitignore": "*\n", ".retake/deep/evil.sh": "payload"}, 2, []string{"store .retake/id"}},
+		"a false mark":      {map[string]string{".retake/id": "payload"}, 1, nil},
+		"another's mark":    {map[string]string{".retake/id": "ws_0198c5a4-8f00-7000-8000-000000000002\n"}, 1, nil},
+		"a longer mark":     {map[string]string{".retake/id": string(workspace) + "\n" + strings.Repeat("payload", 50)}, 1, nil},
+		"a file":            {map[string]string{".retake": "payload"}, 1, nil},
+		"what is set aside": {map[string]string{".retake/cp_0198c5a4-8f00-7000-8000-000000000003/x": "old"}, 0, []string{"store .retake/cp_0198c5a4-8f00-7000-8000-000000000003/"}},
+		"deeper is theirs":  {map[string]string{"sub/.retake/id": string(workspace) + "\n"}, 1, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			for path, text := range c.files {
+				w.write(path, text)
+			}
+			w.later()
+			res := w.take()
+			if res.Files.Sum.Files != c.kept {
+				t.Errorf("%d files are kept, not %d", res.Files.Sum.Files, c.kept)
+			}
+			if d := cmp.Diff(c.gaps, w.gaps(res), cmpopts.EquateEmpty()); d != "" {
+				t.Errorf("gaps (-want +got):\n%s", d)
+			}
+			if res.Coverage.Grade != retake.Complete {
+				t.Errorf("%s", res.Coverage.Grade)
+			}
+		})
 	}
 }
 

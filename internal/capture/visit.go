@@ -204,7 +204,7 @@ func (v *visitor) settle(ctx context.Context, wg *sync.WaitGroup, i int, name st
 // look stats a name and sorts out what is never captured.
 func (v *visitor) look(i int, name string) (fsx.Info, bool, error) {
 	path := join(v.n.path, name)
-	if v.n.path == "" && name == v.o.Marker {
+	if v.ours(name) {
 		v.state[i] = gapped
 		return fsx.Info{}, false, nil
 	}

@@ -29,6 +29,72 @@ const (
 	idFile   = "id"
 )
 
+// maxID is more than the text of a mark has.
+const maxID = 128
+
+// IsID reports whether a file in the marker directory, of that name and size, may be a
+// mark. What it is, its text says.
+func IsID(name string, size int64) bool { return name == idFile && size <= maxID }
+
+// IsText reports whether a text is the mark of some workspace.
+func IsText(text string) bool {
+	_, err := retake.ParseWorkspaceID(strings.TrimSpace(text))
+	return err == nil
+}
+
+// IsHold reports whether a name in the marker directory is one under which a restore keeps
+// for a day what it replaced.
+func IsHold(name string) bool {
+	_, err := retake.ParseCheckpointID(name)
+	return err == nil
+}
+
+// IsOwn reports whether a name in an open marker directory is the mark of that workspace.
+func IsOwn(d fsx.Dir, name string, id retake.WorkspaceID) bool {
+	return name == idFile && smallText(d, name) == string(id)+"\n"
+}
+
+// Alone reports whether the marker directory holds nothing but what we put there, and which
+// holds are in it. One that is no directory, or cannot be read, is not ours.
+func Alone(root fsx.Dir, id retake.WorkspaceID) (holds []string, alone bool) {
+	d, err := root.OpenDir(Dir)
+	if err != nil {
+		return nil, false
+	}
+	defer d.Close() //nolint:errcheck // nothing was written
+	names, err := d.Names()
+	if err != nil {
+		return nil, false
+	}
+	for _, name := range names {
+		switch {
+		case IsOwn(d, name, id), name == HideFile && smallText(d, name) == hidden:
+		case IsHold(name):
+			holds = append(holds, name)
+		default:
+			return nil, false
+		}
+	}
+	return holds, true
+}
+
+// smallText is the text of a small regular file, and "" of anything else.
+func smallText(d fsx.Dir, name string) string {
+	f, err := d.OpenFile(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	b, err := io.ReadAll(io.LimitReader(f, maxID))
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// hidden is what HideFile says.
+const hidden = "*\n"
+
 // Read answers "" when there is no mark, or one we did not write.
 func Read(root fsx.Dir) (retake.WorkspaceID, error) {
 	x, err := root.Xattrs()
@@ -65,7 +131,7 @@ func readMarker(root fsx.Dir) (string, error) {
 		return "", err
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
-	b, err := io.ReadAll(io.LimitReader(f, 128))
+	b, err := io.ReadAll(io.LimitReader(f, maxID))
 	return string(b), err
 }
 
@@ -83,14 +149,18 @@ func Write(root fsx.Dir, id retake.WorkspaceID) error {
 	if err := removeMarker(root); err != nil {
 		return fmt.Errorf("write mark: %w", err)
 	}
-	if err := root.Mkdir(Dir, 0o700); err != nil {
+	if err := root.Mkdir(Dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) { // somebody else's files are in it
 		return fmt.Errorf("write mark: %w", err)
 	}
 	d, err := root.OpenDir(Dir)
 	if err != nil {
 		return fmt.Errorf("write mark: %w", err)
 	}
-	err = errors.Join(WriteSmall(d, HideFile, "*\n"), WriteSmall(d, idFile, string(id)+"\n"), d.Close(), root.SetMtime(i.Mtime))
+	herr := WriteSmall(d, HideFile, hidden)
+	if errors.Is(herr, fs.ErrExist) {
+		herr = nil
+	}
+	err = errors.Join(herr, WriteSmall(d, idFile, string(id)+"\n"), d.Close(), root.SetMtime(i.Mtime))
 	if err != nil {
 		return fmt.Errorf("write mark: %w", err)
 	}
@@ -131,21 +201,27 @@ func Remove(root fsx.Dir) error {
 	return nil
 }
 
-// removeMarker removes the marker directory and only the files we put there.
+// removeMarker removes the files we put into the marker directory, and the directory when
+// nothing else is in it.
 func removeMarker(root fsx.Dir) error {
 	d, err := root.OpenDir(Dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fsx.ErrNotDir) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{idFile, HideFile} {
+	ours := map[string]bool{idFile: IsText(smallText(d, idFile)), HideFile: smallText(d, HideFile) == hidden}
+	for name, is := range ours {
+		if !is {
+			continue
+		}
 		if err := d.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(err, d.Close())
 		}
 	}
-	if err := d.Close(); err != nil {
+	names, err := d.Names()
+	if err = errors.Join(err, d.Close()); err != nil || len(names) > 0 {
 		return err
 	}
 	return root.Remove(Dir)

@@ -85,13 +85,25 @@ func (s *Server) grow(t *tenant.Tenant) {
 		Hosted: t.Hosted, Hold: t.Hold, Release: t.Release, Lenient: s.o.Lenient, Public: s.public(),
 		Verify: func(a ledger.Anchor) error { return s.verify(t.ID, a) },
 		Plan:   timetable.Plan, Replay: s.courier.Replay, Stir: func() { s.courier.Stir(ledger.QueueDelivery) },
-		Ceiling: ceiling(),
+		Ceiling: ceiling(), Room: func() (int64, error) { return s.roomAt(t.Place.Files) },
 	})
 	api := httpapi.New(t.Service, httpapi.Options{
 		Office: o, Cursors: s.cursors, Carry: true, Stop: s.carried, Leaving: s.leaving, Log: s.o.Log,
 		About: func() retake.About { return retake.About{Version: s.o.Version, Started: s.started, Namespace: t.ID} },
 	})
 	t.Hang = &hung{o, web.Content(api, t.Service, httpapi.WriteProblem)}
+}
+
+// roomAt is how much may be written at a path before the floor of its disk is reached.
+func (s *Server) roomAt(path string) (int64, error) {
+	free, total, err := fsx.OS().Free(path)
+	if err != nil {
+		return 0, fmt.Errorf("ask for room: %w", err)
+	}
+	if s.o.Floor != nil {
+		free -= s.o.Floor(total)
+	}
+	return max(free, 0), nil
 }
 
 // hung is what stands on a namespace that is open.

@@ -260,7 +260,7 @@ func (s *Service) captureOptions(ws retake.WorkspaceID, root string, budget time
 	skip, err := s.skip()
 	return capture.Options{
 		Clock: s.p.Clock, Policy: s.policy(ws, root), Budget: budget, Skip: skip, Fine: s.p.FS.Fine(root),
-		Marker: mark.Dir, Xattr: mark.Xattr, Progress: progress,
+		Marker: true, Workspace: ws, Xattr: mark.Xattr, Progress: progress,
 	}, err
 }
 

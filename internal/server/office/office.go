@@ -41,18 +41,22 @@ type Options struct {
 	Replay  func(ctx context.Context, ns retake.NamespaceID, id string) (retake.Delivery, error)
 	Stir    func() // something became due
 	Ceiling retake.Limits
+	Room    func() (int64, error) // bytes that may be written to the disk of the workspaces before its floor is reached
 }
 
 // Office is retake.Office.
 type Office struct {
 	Options
-	book ledger.Book
+	book      ledger.Book
+	importing chan struct{} // one import at a time
 }
 
 var _ retake.Office = (*Office)(nil)
 
 // New makes the office of a namespace.
-func New(o Options) *Office { return &Office{Options: o, book: o.Ledger.Book(o.Namespace)} }
+func New(o Options) *Office {
+	return &Office{Options: o, book: o.Ledger.Book(o.Namespace), importing: make(chan struct{}, 1)}
+}
 
 const unchanged = "Nothing was changed."
 

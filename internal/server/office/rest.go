@@ -122,6 +122,12 @@ func (o *Office) Release(ctx context.Context, ws retake.WorkspaceID, name string
 // Import unpacks an archive into a new directory and protects it. What is refused leaves
 // an empty directory at most, which goes again.
 func (o *Office) Import(ctx context.Context, req retake.ImportRequest, r io.Reader) (retake.SaveResult, error) {
+	select { // the others wait: together they would fill a disk that each of them fits on
+	case o.importing <- struct{}{}:
+		defer func() { <-o.importing }()
+	case <-ctx.Done():
+		return retake.SaveResult{}, ctx.Err()
+	}
 	dir, drop, err := o.Hosted(req.Name)
 	if err != nil {
 		return retake.SaveResult{}, err
@@ -132,13 +138,43 @@ func (o *Office) Import(ctx context.Context, req retake.ImportRequest, r io.Read
 		return retake.SaveResult{}, fmt.Errorf("open a new directory: %w", err)
 	}
 	defer root.Close() //nolint:errcheck // synced by then
-	if _, err := archive.Extract(ctx, r, root, archive.Limits{Bytes: o.Space().Limits.Moment}); err != nil {
+	report, err := archive.Extract(ctx, r, root, archive.Limits{Bytes: o.Space().Limits.Moment, Ratio: importRatio, Room: o.Room})
+	if err != nil {
 		drop()
 		return retake.SaveResult{}, err
 	}
 	res, err := o.Service.Init(ctx, retake.InitRequest{Dir: dir, Name: req.Name})
-	if err != nil || req.Intent == "" {
-		return res, err
+	if err == nil && req.Intent != "" {
+		res, err = o.Service.Save(ctx, retake.SaveRequest{Workspace: res.Workspace.ID, Trigger: retake.TriggerManual, Intent: req.Intent})
 	}
-	return o.Service.Save(ctx, retake.SaveRequest{Workspace: res.Workspace.ID, Trigger: retake.TriggerManual, Intent: req.Intent})
+	res.Warnings = append(res.Warnings, leftOut(report)...)
+	return res, err
+}
+
+// importRatio is how many bytes of files one byte of an archive may bring. What people
+// pack is far below it.
+const importRatio = 200
+
+// leftOut tells what of an archive is not in the workspace as it was sent.
+func leftOut(r archive.Report) []retake.Warning {
+	var out []retake.Warning
+	for _, l := range []struct {
+		code, text string
+		paths      []string
+	}{
+		{"skipped", "left out, as they belong to another workspace's mark or its restores", r.Skipped},
+		{"rights", "without their setuid and setgid bits", r.Dropped},
+		{"attributes", "without their extended attributes, which this disk does not have", r.Bare},
+	} {
+		if len(l.paths) == 0 {
+			continue
+		}
+		shown := l.paths[:min(len(l.paths), 20)]
+		text := fmt.Sprintf("%d of the archive are %s: %q", len(l.paths), l.text, shown)
+		if more := len(l.paths) - len(shown); more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		out = append(out, retake.Warning{Code: l.code, Text: text})
+	}
+	return out
 }

@@ -24,6 +24,7 @@ var pains = map[string]func(*testing.T, *bench){
 	"UndoDeletesTheNew":     undoDeletesTheNew,
 	"UndoTouchesOthers":     undoTouchesOthers,
 	"WrongDirectory":        wrongDirectory,
+	"T3_StashIsSeen":        stashIsSeen,
 	"AllRewritten":          allRewritten,
 	"NothingToDoDoesHarm":   nothingToDoDoesHarm,
 	"RootReplaced":          rootReplaced,

@@ -260,3 +260,32 @@ func repositoryStaysGone(t *testing.T, b *bench) {
 		t.Error("undo did not bring it")
 	}
 }
+
+// stashIsSeen: a directory that is called as ours hides nothing. What somebody puts there
+// is in the next moment, goes with a restore to one before it, and comes back with undo.
+func stashIsSeen(t *testing.T, b *bench) {
+	b.init()
+	b.write("a", "1")
+	b.save("clean")
+	b.write(".retake/evil.sh", "payload")
+	if cmp, err := b.s.Diff(b.ctx(), retake.DiffQuery{Workspace: b.ws.ID}); err != nil || len(cmp.Changes) == 0 {
+		t.Errorf("nothing is seen of it: %v", err)
+	}
+	if res := b.save("stashed"); res.Checkpoint.Coverage.Grade != retake.Complete {
+		t.Errorf("coverage: %+v", res.Checkpoint.Coverage)
+	}
+	if got := b.cat("latest", ".retake/evil.sh"); got != "payload" {
+		t.Errorf("the moment holds %q", got)
+	}
+	b.restore("2")
+	b.gone(".retake/evil.sh")
+	if ws, err := b.s.Locate(b.ctx(), b.root); err != nil || ws.ID != b.ws.ID {
+		t.Errorf("after the restore it is %v, %v", ws.ID, err)
+	}
+	b.undo()
+	if got := b.read(".retake/evil.sh"); got != "payload" {
+		t.Errorf("it came back as %q", got)
+	}
+	_, err := b.s.Deinit(b.ctx(), b.ws.ID)
+	b.must(err)
+}

@@ -1,0 +1,91 @@
+package server_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/server"
+)
+
+func tarred(t testing.TB, files map[string]string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for name, text := range files {
+		must(t, w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(text))}))
+		_, err := io.WriteString(w, text)
+		must(t, err)
+	}
+	must(t, w.Close())
+	return out.Bytes()
+}
+
+// An import leaves the disk its floor.
+func TestT2_ImportKeepsTheFloor(t *testing.T) {
+	t.Parallel()
+	var full atomic.Bool
+	b := newBed(t, "", func(o *server.Options) {
+		o.Floor = func(total int64) int64 {
+			if full.Load() {
+				return total
+			}
+			return 0
+		}
+	})
+	full.Store(true)
+	_, err := b.as(retake.KeyOperator).Import(t.Context(), retake.ImportRequest{Name: "over"}, bytes.NewReader(tarred(t, map[string]string{"a": "a"})))
+	if !retake.IsKind(err, retake.Limit) || !strings.Contains(err.Error(), "the archive is refused") {
+		t.Errorf("imported onto a full disk: %v", err)
+	}
+}
+
+// One import of a namespace is under way at a time: another one waits for it.
+func TestT2_OneImportAtATime(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "", nil)
+	operator, text := b.as(retake.KeyOperator), tarred(t, map[string]string{"a": strings.Repeat("a", 1<<20)})
+	body, feed := io.Pipe()
+	first := make(chan error, 1)
+	go func() {
+		_, err := operator.Import(t.Context(), retake.ImportRequest{Name: "first"}, body)
+		first <- err
+	}()
+	_, err := feed.Write(text[:len(text)/2]) // it is being read: the first is under way
+	must(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := operator.Import(ctx, retake.ImportRequest{Name: "second"}, bytes.NewReader(text)); err == nil {
+		t.Error("a second import did not wait for the first")
+	}
+	_, err = feed.Write(text[len(text)/2:])
+	must(t, errors.Join(err, feed.Close(), <-first))
+	_, err = operator.Import(t.Context(), retake.ImportRequest{Name: "third"}, bytes.NewReader(text))
+	must(t, err)
+}
+
+// What an import leaves out is told, and what it takes is captured.
+func TestT3_ImportTellsWhatItLeavesOut(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "", nil)
+	res, err := b.as(retake.KeyOperator).Import(t.Context(), retake.ImportRequest{Name: "other"}, bytes.NewReader(tarred(t, map[string]string{
+		".retake/keep.txt": "keep", ".retake/id": string(b.begun.Namespace.Default) + "\n",
+	})))
+	must(t, err)
+	if len(res.Warnings) != 1 || res.Warnings[0].Code != "skipped" || !strings.Contains(res.Warnings[0].Text, ".retake/id") {
+		t.Errorf("warnings: %+v", res.Warnings)
+	}
+	r, _, err := b.as(retake.KeyReader).Open(t.Context(), res.Workspace.ID, "latest", ".retake/keep.txt")
+	must(t, err)
+	defer r.Close()
+	if got, err := io.ReadAll(r); err != nil || string(got) != "keep" {
+		t.Errorf("it holds %q, %v", got, err)
+	}
+}
