@@ -1078,7 +1078,7 @@ export interface RestoreResult {
 }
 
 export interface RestoreSnapshotBody {
-  /** Classes of obstacles that are consented to before they are seen. */
+  /** Classes of warnings that are accepted before they are seen. Needed only for what the safety snapshot does not hold, such as uncaptured. */
   accept?: string[];
   /** Of the checkpoint of the restore, made by the asker, cp_ and a UUID, so that asking again adds nothing. Empty: made here. */
   id?: string;

@@ -88,7 +88,7 @@ export class Retake extends Office {
     return this._json(ask("POST", await this._at("restores"), { body }));
   }
 
-  async restore(ref, { paths, accept = ["changed", "mass-delete", "held"], course = "restore", git, fork } = {}) {
+  async restore(ref, { paths, accept = ["changed", "mass-delete", "held", "git"], course = "restore", git, fork } = {}) {
     const body = present({ course, ref, git, fork, accept, id: checkpointId(), ...pathsOf(paths) });
     return this._json(ask("POST", await this._at("restore"), { body }));
   }

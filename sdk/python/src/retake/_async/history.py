@@ -149,7 +149,7 @@ class AsyncHistory(AsyncCore):
         ref: str = "",
         *,
         paths: Paths = (),
-        accept: Iterable[str] = ("changed", "mass-delete", "held"),
+        accept: Iterable[str] = ("changed", "mass-delete", "held", "git"),
         course: str = "restore",
         git: bool = False,
         fork: str = "",

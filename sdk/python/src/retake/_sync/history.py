@@ -150,7 +150,7 @@ class History(Core):
         ref: str = "",
         *,
         paths: Paths = (),
-        accept: Iterable[str] = ("changed", "mass-delete", "held"),
+        accept: Iterable[str] = ("changed", "mass-delete", "held", "git"),
         course: str = "restore",
         git: bool = False,
         fork: str = "",
