@@ -32,7 +32,7 @@ func (s servers) options(p cli.ServerPlace) (server.Options, error) {
 	}
 	o := server.Options{
 		Data: p.Data, Listen: p.Listen, Public: p.Public, Admin: p.Admin, Cert: p.Cert, CertKey: p.CertKey,
-		Postgres: first(p.Postgres, env.Postgres), Lenient: p.Lenient, Trace: env.Trace, Version: version,
+		Postgres: first(p.Postgres, env.Postgres), Lenient: p.Lenient, TakeOver: p.TakeOver, Trace: env.Trace, Version: version,
 		Clock: clock.Wall, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
 		Readers: assemble.Readers(s.conf), Floor: s.settings.Floor, Boot: s.conf.Boot, Path: s.conf.SearchPath(),
 	}

@@ -39,6 +39,7 @@ type ServerPlace struct {
 	KEK      string // a file
 	Webhook  string
 	Lenient  bool
+	TakeOver bool
 	Verbose  bool
 }
 
@@ -99,6 +100,7 @@ func (f *face) serveCommand() *cobra.Command {
 	fl.StringVar(&p.Cert, "tls-cert", "", "file of a certificate, for HTTPS")
 	fl.StringVar(&p.CertKey, "tls-key", "", "file of its key")
 	fl.StringVar(&p.Webhook, "first-webhook", "", "a webhook of the first namespace, when it is made")
+	fl.BoolVar(&p.TakeOver, "take-over", false, "use a database and a bucket that belong to another data directory, when that one is gone for good")
 	fl.BoolVar(&p.Verbose, "verbose", false, "log every request")
 	return cmd
 }

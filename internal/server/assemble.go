@@ -126,6 +126,9 @@ func (s *Server) verify(ns retake.NamespaceID, a ledger.Anchor) error {
 	return errors.New("the signature of the anchor is not ours")
 }
 
+// sparedPacks is how old a pack in a bucket is before a clean-up deletes it.
+const sparedPacks = 24 * time.Hour
+
 func (s *Server) openStore(ctx context.Context, ns retake.NamespaceID, at tenant.Place, password string, create bool) (store.Store, error) {
 	o := kopiastore.Options{
 		Dir: at.Store, FS: fsx.OS(), Locks: fsx.NewLocks(at.Locks), Clock: s.o.Clock, Sole: true,
@@ -134,7 +137,7 @@ func (s *Server) openStore(ctx context.Context, ns retake.NamespaceID, at tenant
 	if s.o.Bucket != nil {
 		b := *s.o.Bucket
 		b.Prefix += "ns/" + string(ns) + "/"
-		o.Bucket = &b
+		o.Bucket, o.Spare, o.Still = &b, sparedPacks, s.ownsBucket
 	}
 	if create {
 		return kopiastore.Create(ctx, o)
@@ -191,7 +194,7 @@ func (s *Server) depth(queue string) float64 {
 
 // ready asks the parts below.
 func (s *Server) ready(ctx context.Context) map[string]error {
-	return map[string]error{"database": s.db.PingContext(ctx), "disk": s.writable()}
+	return map[string]error{"database": s.ownsDatabase(ctx), "disk": s.writable()}
 }
 
 func (s *Server) writable() error {

@@ -55,7 +55,7 @@ func (s *Server) openPostgres(ctx context.Context) error {
 		return err
 	}
 	s.db = db
-	if err := postgres.Prepare(ctx, db, sqlledger.Tables(), sqlledger.Migrate); err != nil {
+	if err := s.claimDatabase(ctx, func() error { return postgres.Prepare(ctx, db, sqlledger.Tables(), sqlledger.Migrate) }); err != nil {
 		return err
 	}
 	l, err := sqlledger.New(ctx, db, sqlledger.Options{

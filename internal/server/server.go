@@ -53,6 +53,7 @@ type Options struct {
 	Postgres string             // "": SQLite in the data directory
 	Bucket   *kopiastore.Bucket // nil: the disk
 	Keys     [][]byte           // key-encryption keys, the first seals; none: a file in the data directory
+	TakeOver bool               // make the database and the bucket ours, whoever had them
 	Lenient  bool               // webhooks may be plain HTTP and at home, for development
 	Trace    string             // address of a collector; "": nobody is told
 	Version  string
@@ -83,6 +84,7 @@ type Server struct {
 	front   *front.Front
 	cursors *token.Cursors
 	signer  ed25519.PrivateKey
+	owner   string // id of the data directory
 	socket  string
 	started time.Time
 	stop    context.CancelFunc // ends what askers left behind
@@ -102,8 +104,17 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	if err := s.secrets(); err != nil {
 		return nil, err
 	}
+	if err := s.readOwner(); err != nil {
+		return nil, err
+	}
+	if err := s.checkBucket(ctx); err != nil {
+		return nil, err
+	}
 	if err := s.openRows(ctx); err != nil {
 		return nil, err
+	}
+	if err := s.claimBucket(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	if err := s.assemble(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())

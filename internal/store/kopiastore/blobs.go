@@ -32,6 +32,9 @@ type blobs interface {
 	keepMark(ctx context.Context, t time.Time) error
 	// sweepTemps removes what writers left half-written, when it is older than age.
 	sweepTemps(age time.Duration) error
+	// strangers reads the index blobs and answers those that somebody else put there since
+	// they were last read. Only where no lock keeps others away there may be some.
+	strangers(ctx context.Context) ([]blob.ID, error)
 	// room answers the bytes that are free.
 	room() (int64, error)
 	// cool forgets bytes that are kept in memory: the next reads are true ones.

@@ -265,6 +265,8 @@ func (b *bucket) keepMark(ctx context.Context, t time.Time) error {
 
 func (b *bucket) sweepTemps(time.Duration) error { return nil } // a put is whole or absent
 
+func (b *bucket) strangers(ctx context.Context) ([]blob.ID, error) { return b.list.strangers(ctx) }
+
 func (b *bucket) room() (int64, error) { return math.MaxInt64, nil }
 
 func (b *bucket) cool() { b.near.clear() }

@@ -114,6 +114,29 @@ func (l *listing) reread(ctx context.Context) error {
 	return nil
 }
 
+// strangers reads the place, and answers what is there that was neither there before nor
+// put by us. A stranger is told again the next time. While something of ours is in doubt
+// nobody can be told from us.
+func (l *listing) strangers(ctx context.Context) ([]blob.ID, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before, sure := l.known, l.sole && l.known != nil && !l.doubt
+	if err := l.reread(ctx); err != nil || !sure {
+		return nil, err
+	}
+	var found []blob.ID
+	for id := range l.known {
+		if _, ok := before[id]; !ok {
+			found = append(found, id)
+		}
+	}
+	for _, id := range found {
+		delete(l.known, id)
+	}
+	sort.Slice(found, func(i, j int) bool { return found[i] < found[j] })
+	return found, nil
+}
+
 // due reports whether it must be read again before it answers.
 func (l *listing) due() bool {
 	if l.known == nil {

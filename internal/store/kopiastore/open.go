@@ -48,6 +48,12 @@ type Options struct {
 	// tag "testing" and use "testing-only-insecure", which costs nothing.
 	Derivation string
 
+	// Spare is how old a pack in a bucket must be before a sweep deletes it. Two that
+	// should not write to one bucket at once then have this long to find out.
+	Spare time.Duration
+	// Still is asked before every sweep whether the place is still ours; nil: it is.
+	Still func(ctx context.Context) error
+
 	patience time.Duration // with a bucket; 0 is ours
 }
 

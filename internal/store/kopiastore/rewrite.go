@@ -95,6 +95,9 @@ func (c *sweep) rewriteBatch(ctx context.Context, packs []sparsePack, ids []cont
 		if moved[p.id] {
 			return fmt.Errorf("pack %s still holds live contents after its rewrite", p.id)
 		}
+		if c.s.opts.Spare > 0 {
+			continue // nothing names it any more: a later sweep deletes it when it is old enough
+		}
 		if err := c.s.blobs.DeleteBlob(ctx, p.id); err != nil {
 			return err
 		}

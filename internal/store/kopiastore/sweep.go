@@ -151,6 +151,9 @@ func (c *sweep) squeezeIndex(ctx context.Context) error {
 // refuseForeign answers store.ErrBusy when a session of another engine is open.
 // Sessions of ours are dead: their writers would hold the use lock.
 func (c *sweep) refuseForeign(ctx context.Context) error {
+	if err := c.refuseStrangers(ctx); err != nil {
+		return err
+	}
 	sessions, err := c.v.contents.ListActiveSessions(ctx)
 	if err != nil {
 		return err
@@ -163,6 +166,24 @@ func (c *sweep) refuseForeign(ctx context.Context) error {
 	return blob.IterateAllPrefixesInParallel(ctx, 1, c.s.blobs, []blob.ID{"s"}, func(m blob.Metadata) error {
 		return c.s.blobs.DeleteBlob(ctx, m.BlobID)
 	})
+}
+
+// refuseStrangers stops where somebody else writes whom no lock of ours holds back: what
+// he stored is named by an index that we do not know, and would be taken for garbage.
+func (c *sweep) refuseStrangers(ctx context.Context) error {
+	if c.s.opts.Still != nil {
+		if err := c.s.opts.Still(ctx); err != nil {
+			return err
+		}
+	}
+	found, err := c.s.blobs.strangers(ctx)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	return &retake.Error{
+		Kind: retake.Denied, What: fmt.Sprintf("nothing was cleaned up: another server writes into this store (%s and %d more)", found[0], len(found)-1),
+		Safe: "Nothing was deleted.", Hint: "stop that server: all servers of a bucket share one data directory     then restart this one",
+	}
 }
 
 func (c *sweep) dropOldHeads(ctx context.Context) error {
@@ -223,7 +244,7 @@ func (c *sweep) nextSecond() time.Time {
 }
 
 func (c *sweep) freePacks(ctx context.Context) error {
-	st, err := maintenance.DeleteUnreferencedPacks(ctx, c.v, maintenance.DeleteUnreferencedPacksOptions{Parallel: 2, NotAfterTime: c.begun}, exclusive)
+	st, err := maintenance.DeleteUnreferencedPacks(ctx, c.v, maintenance.DeleteUnreferencedPacksOptions{Parallel: 2, NotAfterTime: c.begun.Add(-c.s.opts.Spare)}, exclusive)
 	if err != nil {
 		return err
 	}
