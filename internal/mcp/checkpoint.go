@@ -11,20 +11,17 @@ import (
 )
 
 var checkpointTool = tool{
-	name: "checkpoint", title: "Take a checkpoint",
-	about: "Record all files of the workspace as they are now, as the next moment of the timeline. Use it before something risky and after something that works.",
+	name:  "checkpoint",
+	about: "Record all files as the next moment: before something risky, after something that works.",
 	input: object([]string{"intent"}, fields{
-		"intent": str("why this moment is worth recording, in one sentence", maxIntent),
-		"pin":    str("a name that keeps the moment for good", maxRef),
+		"intent": str("why, in one sentence", maxIntent), "pin": str("a name that keeps it for good", maxRef),
 	}),
 }
 
 var pinTool = tool{
-	name: "pin", title: "Pin a moment",
-	about: "Give a moment a name that keeps it for good and works as a ref. A name that is taken is not moved.",
-	input: object([]string{"ref", "name"}, fields{
-		"ref": refField("the moment: a number, a time such as 10:27, latest, start, a pin"), "name": str("a word, such as before-migration", maxRef),
-	}),
+	name:  "pin",
+	about: "Name a moment. The name keeps it for good and works as a ref; a taken name is not moved.",
+	input: object([]string{"ref", "name"}, fields{"ref": refField(refWords), "name": str("such as before-migration", maxRef)}),
 	hints: hints{idempotent: true},
 }
 

@@ -21,13 +21,11 @@ const (
 )
 
 var diffTool = tool{
-	name: "diff", title: "Compare moments",
-	about: "List what differs between two moments, deletions first. Without from and to: from the newest moment to now. With only to: what that moment changed. When paths name one file, its lines are shown too.",
+	name:  "diff",
+	about: "List changes between two moments, deletions first. Without from and to: newest moment to now. Only to: what that moment changed. One file in paths: its lines too.",
 	input: object(nil, fields{
-		"from":  refField("the earlier moment: a number, a time such as 10:27, latest, start, a pin"),
-		"to":    refField("the later moment, or now"),
-		"paths": pathsField("Only these files and directories."),
-		"limit": whole("how many changes are listed at most", 1, diffMost, diffUsual),
+		"from": refField(refWords), "to": refField("or now"),
+		"paths": pathsField(""), "limit": whole("", 1, diffMost, diffUsual),
 	}),
 	hints: hints{readOnly: true, idempotent: true},
 }

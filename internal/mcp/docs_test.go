@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
@@ -32,8 +33,8 @@ func TestHints(t *testing.T) {
 	got := map[string]string{}
 	for _, tool := range d.told() {
 		a := tool.Annotations
-		got[tool.Name] = fmt.Sprintf("readOnly=%v destructive=%v idempotent=%v openWorld=%v", a.ReadOnlyHint, *a.DestructiveHint, a.IdempotentHint, *a.OpenWorldHint)
-		if !strings.HasSuffix(tool.Description, mcp.DataNotice) || tool.OutputSchema == nil || tool.Title == "" {
+		got[tool.Name] = fmt.Sprintf("readOnly=%v destructive=%v idempotent=%v openWorld=%v", a.ReadOnlyHint, destroys(a), a.IdempotentHint || a.ReadOnlyHint, *a.OpenWorldHint)
+		if !strings.HasSuffix(tool.Description, mcp.DataNotice) {
 			t.Errorf("%s: %+v", tool.Name, tool)
 		}
 	}
@@ -47,6 +48,48 @@ func TestHints(t *testing.T) {
 	}
 	if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, tools) {
 		t.Errorf("tools: %v", names)
+	}
+}
+
+// destroys is what a client assumes: a tool that only looks takes nothing away.
+func destroys(a *sdk.ToolAnnotations) bool {
+	return !a.ReadOnlyHint && (a.DestructiveHint == nil || *a.DestructiveHint)
+}
+
+// mostTokens is what the list of tools may cost an agent at each of its requests. A token
+// of such JSON is about four bytes.
+const mostTokens = 1500
+
+func TestA4_ToolListIsSmall(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	list, err := json.Marshal(map[string]any{"tools": d.told()})
+	must(t, err)
+	if tokens := len(list) / 4; tokens > mostTokens {
+		t.Errorf("the list of tools is about %d tokens, %d bytes", tokens, len(list))
+	}
+	for _, tool := range d.told() {
+		if tool.OutputSchema != nil {
+			t.Errorf("%s has an output schema, and answers text", tool.Name)
+		}
+	}
+	t.Logf("the list of tools: %d bytes", len(list))
+}
+
+// An answer has one form: the same thing in two forms is read twice.
+func TestA4_AnswersAreTextAlone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	srv := httptest.NewServer(mcp.Handler(d.s, mcp.Options{Dir: d.root(), Clock: d.clock}))
+	t.Cleanup(srv.Close)
+	c, err := newClient().Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: srv.URL, DisableStandaloneSSE: true}, nil)
+	must(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	d.write("a.txt", "edited\n")
+	for tool, in := range map[string]args{"timeline": {}, "diff": {}, "show_file": {"ref": "1", "path": "a.txt"}, "restore": {"ref": "1"}, "tasks": {}} {
+		if a := askOver(t, c, tool, in); a.failed || a.data != nil || a.text == "" {
+			t.Errorf("%s: %q and %v", tool, a.text, a.data)
+		}
 	}
 }
 
@@ -112,7 +155,7 @@ func table(t *testing.T, all []*sdk.Tool) string {
 			takes = append(takes, name)
 		}
 		a := tool.Annotations
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", tool.Name, strings.Join(takes, ", "), yes[a.ReadOnlyHint], yes[*a.DestructiveHint], yes[a.IdempotentHint],
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", tool.Name, strings.Join(takes, ", "), yes[a.ReadOnlyHint], yes[destroys(a)], yes[a.IdempotentHint || a.ReadOnlyHint],
 			strings.TrimSuffix(tool.Description, " "+mcp.DataNotice))
 	}
 	return b.String()

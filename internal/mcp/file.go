@@ -18,13 +18,12 @@ const (
 )
 
 var showFileTool = tool{
-	name: "show_file", title: "Show a file as it was",
-	about: "Show a part of a file, or the text of a link, as it was at a moment. Hidden characters and secrets are shown in another form; to get the file back byte for byte, restore it.",
+	name:  "show_file",
+	about: "Show a part of a file as it was at a moment. Secrets and hidden characters are masked; restore brings back the bytes.",
 	input: object([]string{"ref", "path"}, fields{
-		"ref":    refField("the moment: a number, a time such as 10:27, latest, start, a pin; or now"),
-		"path":   str("the file, relative to the root of the workspace, or absolute", maxPath),
-		"offset": map[string]any{"type": "integer", "description": "the byte to begin with", "minimum": 0},
-		"limit":  whole("how many bytes at most", 1, pageMost, pageUsual),
+		"ref": refField(refWords + "; or now"), "path": str("", maxPath),
+		"offset": map[string]any{"type": "integer", "description": "first byte", "minimum": 0},
+		"limit":  whole("bytes", 1, pageMost, pageUsual),
 	}),
 	hints: hints{readOnly: true, idempotent: true},
 }

@@ -11,11 +11,11 @@ import (
 )
 
 var forkTool = tool{
-	name: "fork", title: "Fork a moment",
-	about: "Grow a new workspace from a moment, in a directory of its own; this one stays as it is. Use it to try something, or to look at all files of a moment.",
+	name:  "fork",
+	about: "Make a new workspace from a moment in a directory of its own; this one stays as it is.",
 	input: object([]string{"ref"}, fields{
-		"ref": refField("the moment: a number, a time such as 10:27, latest, start, a pin"),
-		"dir": str("where it goes: an absolute path that is not there yet, or empty; without it, beside the workspace. On a server: its name", maxPath),
+		"ref": refField(refWords),
+		"dir": str("absolute, new or empty; default: beside the workspace. On a server: its name", maxPath),
 	}),
 }
 
@@ -85,6 +85,7 @@ func (f *face) grow(ctx context.Context, req retake.ForkRequest) (forkOut, error
 func (o forkOut) text(*face) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s holds moment %d: %s files\n", quoted(o.Path), o.Origin, screen.Count(o.Files))
+	fmt.Fprintf(&b, "its workspace is %s, id %s\n", quoted(o.Name), o.Workspace)
 	writeWarnings(&b, o.Warnings)
 	return b.String()
 }

@@ -34,6 +34,10 @@ type Options struct {
 	// Place finds the workspace, when the agent does not work in it: its files are on a
 	// server. nil: the one that Dir lies in.
 	Place func(ctx context.Context) (retake.Workspace, error)
+
+	// Data adds the data of each answer as structured content, for programs. An agent
+	// would read everything twice.
+	Data bool
 }
 
 // far reports whether the files are not where the agent works.
@@ -45,7 +49,7 @@ const maxMessage = 1 << 20
 const instructions = "Retake records the files of this workspace as numbered moments and can go back to them. " +
 	"Take a checkpoint before something risky. Look with timeline, diff and show_file. " +
 	"restore shows a plan first; call it again with the digest of that plan to apply it. " +
-	"Nothing here removes history. " + dataNotice
+	"Paths begin at the root of the workspace, or are absolute. Nothing here removes history. " + dataNotice
 
 // Serve answers one client until it goes away or ctx ends. Both streams are closed then.
 func Serve(ctx context.Context, s retake.Service, in io.ReadCloser, out io.WriteCloser, o Options) error {

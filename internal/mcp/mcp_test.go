@@ -86,11 +86,14 @@ func TestTasksAndResume(t *testing.T) {
 	}
 }
 
-// resume only looks, and begins with the newest moment.
-func TestResumeLooks(t *testing.T) {
+// resume only looks, and begins with the newest moment. The session of the agent's own
+// command is made when a person runs ours.
+func TestA4_ResumeNamesACommandThatWorks(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	e := &ears{Service: d.s, resumption: retake.Resumption{Agent: "codex", Session: "s1", Command: []string{"codex", "resume", "s 1"}, Note: "Go on."}}
+	e := &ears{Service: d.s, resumption: retake.Resumption{
+		Checkpoint: retake.Checkpoint{Number: 60}, Agent: "codex", Session: "s1", Command: []string{"codex", "resume", "s 1"}, Note: "Go on.",
+	}}
 	c := d.connect(e, mcp.Options{Dir: d.root()}, "")
 	for _, ref := range []string{"latest", "1"} {
 		in := args{"ref": ref}
@@ -98,7 +101,7 @@ func TestResumeLooks(t *testing.T) {
 			in = args{}
 		}
 		a := askOver(t, c, "resume", in)
-		if got := e.asked[len(e.asked)-1]; !got.Look || got.Ref != ref || !strings.Contains(a.text, "codex resume 's 1'") || !strings.Contains(a.text, "| Go on.") {
+		if got := e.asked[len(e.asked)-1]; !got.Look || got.Ref != ref || !strings.Contains(a.text, "a person runs: retake resume 60\n") || !strings.Contains(a.text, "| Go on.") {
 			t.Errorf("asked %+v: %s", got, a.text)
 		}
 	}

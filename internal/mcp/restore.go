@@ -11,16 +11,15 @@ import (
 )
 
 var restoreTool = tool{
-	name: "restore", title: "Go back to a moment",
-	about: "Make the files match a moment (restore), take one change back (undo), or bring it again (redo). " +
-		"Without digest it answers the plan and touches nothing. With the digest of that plan it applies exactly that plan, or answers moved. " +
-		"All there is now is saved first. Obstacles that are yours to accept go into accept; a person decides about the others.",
+	name: "restore",
+	about: "Go back to a moment (restore), take a change back (undo) or bring it again (redo). " +
+		"Without digest: shows the plan, touches nothing. With the digest of that plan: applies it, or answers moved. All there is now is saved first.",
 	input: object(nil, fields{
-		"ref":    refField("the moment to go back to; for undo the change to take back, empty: the newest"),
-		"paths":  pathsField("Only these files and directories; *, ? and ** work."),
-		"course": map[string]any{"type": "string", "description": "which way", "enum": []retake.Course{retake.CourseRestore, retake.CourseUndo, retake.CourseRedo}, "default": retake.CourseRestore},
-		"digest": str("of the plan that is to be applied", maxRef),
-		"accept": list("classes of obstacles that you consent to: "+strings.Join(agentMay(), ", "), len(retake.ObstacleClasses), choice("a class", retake.ObstacleClasses...)),
+		"ref":    refField(refWords + "; undo: the change, default the newest"),
+		"paths":  pathsField("only these; *, ? and ** work"),
+		"course": map[string]any{"type": "string", "enum": []retake.Course{retake.CourseRestore, retake.CourseUndo, retake.CourseRedo}, "default": retake.CourseRestore},
+		"digest": str("of the plan to apply", maxRef),
+		"accept": list("obstacles of the plan that are yours to accept", len(retake.ObstacleClasses), choice(retake.ObstacleClasses...)),
 	}),
 	hints: hints{destructive: true, idempotent: true},
 }

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/retake-dev/retake"
@@ -11,14 +12,13 @@ import (
 const (
 	noteMost   = 2000
 	resumeRoom = 3000
-	maxWords   = 20 // of a command
 )
 
 var resumeTool = tool{
-	name: "resume", title: "See how to go on from a moment",
-	about: "Say how a conversation would go on from a moment: the agent, the command a person runs for it, the open tasks and what stays done outside. It only looks: no conversation is made.",
+	name:  "resume",
+	about: "Tell how a person continues the conversation from a moment: the command, open tasks, what stays done outside. It only looks.",
 	input: object(nil, fields{
-		"ref": map[string]any{"type": "string", "description": "the moment: a number, a time such as 10:27, latest, start, a pin", "minLength": 1, "maxLength": maxRef, "default": "latest"},
+		"ref": map[string]any{"type": "string", "description": refWords, "maxLength": maxRef, "default": "latest"},
 	}),
 	hints: hints{readOnly: true, idempotent: true},
 }
@@ -52,8 +52,9 @@ func (f *face) resume(ctx context.Context, ws retake.Workspace, in resumeIn) (re
 		Number: r.Checkpoint.Number, Agent: word(r.Agent, maxTitle), Session: word(r.Session, maxTitle), Dir: word(r.Dir, maxName),
 		Exact: r.Exact, Why: word(r.Why, maxTitle), Effects: effectsOf(r.Effects), Told: cut(block(cutRaw(r.Note)), noteMost),
 	}
-	for _, w := range r.Command[:min(len(r.Command), maxWords)] {
-		out.Command = append(out.Command, word(w, maxName))
+	if len(r.Command) > 0 && !f.o.far() {
+		// The command of the agent needs a session that nobody has made yet; ours makes it.
+		out.Command = []string{"retake", "resume", strconv.FormatInt(r.Checkpoint.Number, 10)}
 	}
 	if r.Next != nil {
 		out.Next = word(r.Next.Title, maxTitle)
@@ -70,11 +71,7 @@ func (o resumeOut) text(*face) string {
 	}
 	b.WriteByte('\n')
 	if len(o.Command) > 0 {
-		words := make([]string, len(o.Command))
-		for i, w := range o.Command {
-			words[i] = shell(w)
-		}
-		fmt.Fprintf(&b, "a person runs: %s\n", strings.Join(words, " "))
+		fmt.Fprintf(&b, "a person runs: %s\n", strings.Join(o.Command, " "))
 	}
 	if o.Why != "" {
 		fmt.Fprintf(&b, "but: %s\n", quoted(o.Why))

@@ -1,32 +1,45 @@
 package mcp
 
-// What goes into a tool is written by hand, because limits and choices belong to it;
-// what comes out is told from the types of the answers.
+// What goes into a tool is written by hand, because limits and choices belong to it, and
+// briefly: every agent reads all of it at each request.
 
 type fields map[string]any
 
 func object(required []string, props fields) map[string]any {
 	s := map[string]any{"type": "object", "properties": props, "additionalProperties": false}
+	for _, name := range required {
+		if p, ok := props[name].(map[string]any); ok && p["type"] == "string" && p["enum"] == nil {
+			p["minLength"] = 1
+		}
+	}
 	if len(required) > 0 {
 		s["required"] = required
 	}
 	return s
 }
 
-func str(about string, most int) map[string]any {
-	return map[string]any{"type": "string", "description": about, "minLength": 1, "maxLength": most}
+// about adds a description where there is one: what a name says is not said again.
+func about(words string, s map[string]any) map[string]any {
+	if words != "" {
+		s["description"] = words
+	}
+	return s
 }
 
-func choice(about string, words ...string) map[string]any {
-	return map[string]any{"type": "string", "description": about, "enum": words}
+func str(words string, most int) map[string]any {
+	return about(words, map[string]any{"type": "string", "maxLength": most})
 }
 
-func whole(about string, low, high, unsaid int) map[string]any {
-	return map[string]any{"type": "integer", "description": about, "minimum": low, "maximum": high, "default": unsaid}
+func choice(words ...string) map[string]any {
+	return map[string]any{"type": "string", "enum": words}
 }
 
-func list(about string, most int, of map[string]any) map[string]any {
-	return map[string]any{"type": "array", "description": about, "maxItems": most, "items": of}
+func whole(words string, low, high, unsaid int) map[string]any {
+	return about(words, map[string]any{"type": "integer", "minimum": low, "maximum": high, "default": unsaid})
+}
+
+func list(words string, most int, of map[string]any) map[string]any {
+	return about(words, map[string]any{"type": "array", "maxItems": most, "items": of})
 }
 
 const (
@@ -36,8 +49,9 @@ const (
 	maxPaths  = 100
 )
 
-func refField(about string) map[string]any { return str(about, maxRef) }
+// refWords are the ways to name a moment.
+const refWords = "number, 10:27, latest, start or pin"
 
-func pathsField(about string) map[string]any {
-	return list(about+" Relative to the root of the workspace, or absolute.", maxPaths, str("a path", maxPath))
-}
+func refField(words string) map[string]any { return str(words, maxRef) }
+
+func pathsField(words string) map[string]any { return list(words, maxPaths, str("", maxPath)) }

@@ -16,13 +16,11 @@ const (
 )
 
 var tasksTool = tool{
-	name: "tasks", title: "Read or replace the to-do list",
-	about: "Read the to-do list of the workspace, or replace it as a whole with tasks. Earlier lists stay with their moments.",
+	name:  "tasks",
+	about: "Read the to-do list, or replace it as a whole. Earlier lists stay with their moments.",
 	input: object(nil, fields{
-		"tasks": list("the new list, whole; without it the list is only read", maxTasks, object([]string{"title", "status"}, fields{
-			"id":     str("your name for the task; without it, its place in the list", maxRef),
-			"title":  str("what is to be done", maxIntent),
-			"status": map[string]any{"type": "string", "description": "how far it is", "enum": retake.TaskStatuses},
+		"tasks": list("the new list", maxTasks, object([]string{"title", "status"}, fields{
+			"id": str("", maxRef), "title": str("", maxIntent), "status": map[string]any{"type": "string", "enum": retake.TaskStatuses},
 		})),
 	}),
 	hints: hints{idempotent: true},

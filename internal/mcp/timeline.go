@@ -17,11 +17,11 @@ const (
 )
 
 var timelineTool = tool{
-	name: "timeline", title: "Show the timeline",
-	about: "List the moments of the workspace, newest first: number, time, trigger, intent, what really changed, which verifications passed, whether it is good, and where words and changes disagree.",
+	name:  "timeline",
+	about: "List moments, newest first: number, time, intent, what changed, checks, good or not.",
 	input: object(nil, fields{
-		"limit":  whole("how many moments at most", 1, timelineMost, timelineUsual),
-		"before": map[string]any{"type": "integer", "description": "only moments with a number below this one", "minimum": 1},
+		"limit":  whole("", 1, timelineMost, timelineUsual),
+		"before": map[string]any{"type": "integer", "description": "only moments with a lower number", "minimum": 1},
 	}),
 	hints: hints{readOnly: true, idempotent: true},
 }

@@ -17,16 +17,16 @@ const nothingChanged = "Nothing was changed."
 
 // tool is what is told of a tool before it is called.
 type tool struct {
-	name, title, about string
-	input              map[string]any
-	hints              hints
+	name, about string
+	input       map[string]any
+	hints       hints
 }
 
 // hints are what a client may think of a tool. No tool of ours reaches the world
 // outside of this machine.
 type hints struct{ readOnly, destructive, idempotent bool }
 
-// answer is what a tool says: as data, and as a few lines.
+// answer is what a tool says: a few lines, and the data that they are made of.
 type answer interface {
 	text(f *face) string
 }
@@ -38,24 +38,31 @@ type aside struct {
 
 func (a *aside) say(note string) { a.Note = note }
 
-// add gives a tool to the server. The workspace is found before each call.
-func add[In any, Out answer](f *face, srv *sdk.Server, t tool, do func(context.Context, retake.Workspace, In) (Out, error)) {
+// annotations say no more than the protocol assumes otherwise: an agent pays for every
+// word of the list at each of its requests.
+func (h hints) annotations() *sdk.ToolAnnotations {
 	no := false
-	def := &sdk.Tool{
-		Name: t.name, Title: t.title, Description: t.about + " " + dataNotice, InputSchema: t.input,
-		Annotations: &sdk.ToolAnnotations{
-			ReadOnlyHint: t.hints.readOnly, DestructiveHint: &t.hints.destructive, IdempotentHint: t.hints.idempotent, OpenWorldHint: &no,
-		},
+	a := &sdk.ToolAnnotations{ReadOnlyHint: h.readOnly, OpenWorldHint: &no}
+	if !h.readOnly {
+		a.DestructiveHint, a.IdempotentHint = &h.destructive, h.idempotent
 	}
-	sdk.AddTool(srv, def, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
-		var none Out
+	return a
+}
+
+// add gives a tool to the server. The workspace is found before each call. Tools have no
+// output schema: answers are text, unless the options ask for data.
+func add[In any, Out answer](f *face, srv *sdk.Server, t tool, do func(context.Context, retake.Workspace, In) (Out, error)) {
+	def := &sdk.Tool{
+		Name: t.name, Description: t.about + " " + dataNotice, InputSchema: t.input, Annotations: t.hints.annotations(),
+	}
+	sdk.AddTool(srv, def, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 		ws, err := f.place(ctx)
 		if err != nil {
-			return nil, none, retake.AsError(err)
+			return nil, nil, retake.AsError(err)
 		}
 		out, err := do(ctx, ws, in)
 		if err != nil {
-			return nil, none, retake.AsError(err)
+			return nil, nil, retake.AsError(err)
 		}
 		res := &sdk.CallToolResult{}
 		if p, ok := any(out).(interface{ partly() bool }); ok {
@@ -68,6 +75,9 @@ func add[In any, Out answer](f *face, srv *sdk.Server, t tool, do func(context.C
 			lines = note + "\n" + lines
 		}
 		res.Content = []sdk.Content{&sdk.TextContent{Text: strings.TrimRight(lines, "\n")}}
+		if !f.o.Data {
+			return res, nil, nil
+		}
 		return res, out, nil
 	})
 }
@@ -114,8 +124,7 @@ type problem struct {
 	Hint string           `json:"hint,omitempty"`
 }
 
-// refusal is the answer of a tool that did not do it. It has no structured content:
-// clients hold that to the schema of the success. What has no kind of ours did not fit
+// refusal is the answer of a tool that did not do it. What has no kind of ours did not fit
 // the schema, and never reached the service.
 func refusal(err error) *sdk.CallToolResult {
 	var e *retake.Error

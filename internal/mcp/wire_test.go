@@ -39,7 +39,7 @@ func TestHandlerKeepsNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	sessions := 0
-	h := mcp.Handler(d.s, mcp.Options{Dir: d.root(), Clock: d.clock})
+	h := mcp.Handler(d.s, mcp.Options{Dir: d.root(), Clock: d.clock, Data: true})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r)
 		if w.Header().Get("Mcp-Session-Id") != "" {
