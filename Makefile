@@ -1,7 +1,7 @@
 export GOFLAGS := -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: help build test lint script verify ordeal agents bench sizes story pictures
+.PHONY: help build test lint script verify ordeal agents headless bench sizes story pictures
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ ordeal: ## the full reliability harness
 
 agents: ## real agents against a model that follows a script; npm fetches them
 	go run ./test/agents -install -o test/agents/results.json -doc docs/AGENTS.md -pages docs/start
+
+headless: ## a hundred turns of real agents that exit after each: none is lost, none holds your edits
+	go run ./test/agents -install -headless 100 -beds 2 -versions 2.0.0,2.1.325 -o test/agents/headless.json
 
 bench: ## measure against the bars
 	go run ./bench

@@ -73,7 +73,10 @@ func (h *hearer) service(ctx context.Context) (retake.Service, error) {
 	}}), nil
 }
 
-func (h *hearer) spool(s retake.Signal) error { return spool.Put(assemble.SignalsDir(h.conf.Data), s) }
+func (h *hearer) spool(s retake.Signal) error {
+	s.PID = proc.Caller()
+	return spool.Put(assemble.SignalsDir(h.conf.Data), s)
+}
 
 const (
 	hookLog    = "hook.log"

@@ -17,9 +17,11 @@ func group(event, matcher string, handler object) hook {
 	return hook{event: event, value: append(entry, member{"hooks", []any{handler}})}
 }
 
-// claudeHooks: what takes part in a turn is waited for, what only tells is not.
-// A hook that fails is passed over. Worktrees are opt-in: a hook that prints no
-// path would break them.
+// claudeHooks: Claude Code waits for what takes part in a turn, not for what only
+// reports. Stop takes part: "claude -p" exits right after it and ends the hooks that
+// it does not wait for, and whoever edits next must find the turn closed. A hook that
+// fails is passed over. Worktrees are opt-in: a hook that prints no path would break
+// them.
 func claudeHooks(program string) []hook {
 	run := line(program, claudeCode)
 	wait, tell := command(run, 10), command(run, 60, member{"async", true})
@@ -36,8 +38,8 @@ func claudeHooks(program string) []hook {
 		group("SubagentStart", "", tell),
 		group("SubagentStop", "", tell),
 		group("PreCompact", "", wait),
-		group("Stop", "", tell),
-		group("StopFailure", "", tell),
+		group("Stop", "", wait),
+		group("StopFailure", "", wait),
 		group("SessionEnd", "", wait),
 		create,
 		remove,

@@ -85,6 +85,7 @@ func Solo(ctx context.Context, c config.Config, s *config.Settings, o Options) (
 		Returns: places.returns, Locks: fsx.NewLocks(places.locks), Fence: true,
 		Signals: places.signals, Sessions: places.sessions, Habits: s.Habits,
 		Policy: s.Policy, Floor: s.Floor, Budget: s.Budget, Within: s.Within, GoneAfter: s.GoneAfter, Wait: waitForWriter, Sole: o.Sole,
+		Processes: true,
 	}
 	parts.Standing, parts.VerifyLimit, parts.Drill, parts.Env = s.Standing, s.VerifyLimit, s.Drills, c.VerifyEnv
 	parts.Readers = readers(c.Self, filepath.Join(data, "reader.key"))

@@ -42,7 +42,7 @@ func memories() func(t *testing.T, home string) retake.Service {
 			FS:        fsx.OS(), Indexes: filepath.Join(home, "index"), Data: home,
 			Signals: filepath.Join(home, "signals"), Sessions: filepath.Join(home, "sessions"),
 			Returns: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(), Fence: true,
-			Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute,
+			Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute, Processes: true,
 			Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
 			Floor:  func(int64) int64 { return 0 },
 		})

@@ -34,7 +34,7 @@ type Deps struct {
 
 // budgets are how long an agent is kept waiting by each part.
 type budgets struct {
-	read, protected, prompt, call, other, spool, external, worktree time.Duration
+	read, protected, prompt, call, end, other, spool, external, worktree time.Duration
 }
 
 const (
@@ -42,6 +42,7 @@ const (
 	protectedBudget = time.Second
 	promptBudget    = 2 * time.Second
 	callBudget      = 2 * time.Second
+	endBudget       = 5 * time.Second // until the files of a turn are read; usually some ten milliseconds
 	otherBudget     = time.Second
 	spoolBudget     = time.Second
 	externalBudget  = 2 * time.Second
@@ -50,7 +51,7 @@ const (
 
 func usual() *budgets {
 	return &budgets{
-		read: readBudget, protected: protectedBudget, prompt: promptBudget, call: callBudget, other: otherBudget,
+		read: readBudget, protected: protectedBudget, prompt: promptBudget, call: callBudget, end: endBudget, other: otherBudget,
 		spool: spoolBudget, external: externalBudget, worktree: worktreeBudget,
 	}
 }
@@ -61,6 +62,8 @@ func (b *budgets) of(kind retake.SignalKind) time.Duration {
 		return b.prompt
 	case retake.SignalCall:
 		return b.call
+	case retake.SignalTurnEnd, retake.SignalSessionEnd:
+		return b.end
 	default:
 		return b.other
 	}

@@ -19,7 +19,8 @@ import (
 type care struct {
 	s      *Service
 	kicked chan struct{}
-	heavy  atomic.Bool // a capture took much memory that nobody needs any more
+	life   context.Context // ends when the service stops looking after things
+	heavy  atomic.Bool     // a capture took much memory that nobody needs any more
 	end    context.CancelFunc
 	done   sync.WaitGroup
 }
@@ -32,7 +33,7 @@ const (
 
 func newCare(s *Service) *care {
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &care{s: s, kicked: make(chan struct{}, 1), end: cancel}
+	c := &care{s: s, kicked: make(chan struct{}, 1), life: ctx, end: cancel}
 	c.done.Go(func() { c.upkeep(ctx) })
 	c.done.Go(func() { c.checks(ctx) })
 	c.done.Go(func() { c.waiting(ctx) })

@@ -26,7 +26,8 @@ type hearing struct {
 	mu    sync.Mutex // guards everything below
 	state session.State
 	queue []*hearingJob
-	busy  bool // a worker is at the queue
+	busy  bool         // a worker is at the queue
+	pids  map[int]bool // processes of agents whose end is waited for
 
 	keeps sync.Mutex // one conversation is kept at a time, in order
 }
@@ -68,6 +69,11 @@ func (s *Service) allHearings() []*hearing {
 func (h *hearing) hear(ws retake.Workspace, sig retake.Signal, habits retake.Habits, waited bool) *hearingJob {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	return h.hearLocked(ws, sig, habits, waited)
+}
+
+// hearLocked is hear for a caller that holds mu.
+func (h *hearing) hearLocked(ws retake.Workspace, sig retake.Signal, habits retake.Habits, waited bool) *hearingJob {
 	if i := slices.IndexFunc(h.queue, func(j *hearingJob) bool { return j.sig.ID == sig.ID }); i >= 0 {
 		return h.queue[i]
 	}
@@ -79,10 +85,10 @@ func (h *hearing) hear(ws retake.Workspace, sig retake.Signal, habits retake.Hab
 		act.Save = nil
 	}
 	j := &hearingJob{ws: ws, sig: sig, act: act, done: make(chan struct{})}
-	if waited && act.Save != nil && (act.Save.Trigger == retake.TriggerPrompt || act.Save.Trigger == retake.TriggerRisk) {
+	if waited && act.Save != nil && act.Save.Before() {
 		j.act.Save, act.Save = nil, nil
 	}
-	if act.Save != nil && !act.Save.Wait && h.s.p.Signals != "" {
+	if act.Save != nil && !act.Save.Before() && h.s.p.Signals != "" {
 		_ = spool.Put(h.s.p.Signals, sig) // without it only a crash in the next moment would lose it
 	}
 	if h.state = st; act.Save != nil {
@@ -93,6 +99,7 @@ func (h *hearing) hear(ws retake.Workspace, sig retake.Signal, habits retake.Hab
 		h.busy = true
 		h.s.hears.Go(h.work)
 	}
+	h.followProcess(act.Session)
 	return j
 }
 
@@ -193,6 +200,13 @@ func (h *hearing) does(id retake.SignalID) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.ContainsFunc(h.queue, func(j *hearingJob) bool { return j.sig.ID == id })
+}
+
+// unfinishedJobs are the jobs that are not done yet, in their order.
+func (h *hearing) unfinishedJobs() []*hearingJob {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.queue)
 }
 
 // works reports whether a session is in a turn here.

@@ -16,8 +16,8 @@ import (
 )
 
 // Observe hears one signal of an agent. What session.Next asks for is done in the
-// order of the signals: at once when the agent waits for it, else after the answer,
-// and then the signal is in the spool first.
+// order of the signals, before the answer when the agent waits for it. A signal that is
+// worth something later too is in the spool first, so that a crash does not lose it.
 func (s *Service) Observe(ctx context.Context, sig retake.Signal) (retake.Reaction, error) {
 	select { // what waits was told before
 	case <-s.caughtUp:
@@ -49,6 +49,9 @@ func (s *Service) observe(ctx context.Context, sig retake.Signal, waited bool) (
 	}
 	if sig.Kind == retake.SignalPrompt || sig.Kind == retake.SignalSessionStart {
 		h.bury(ws, habits)
+	}
+	if sig.Kind == retake.SignalSessionEnd {
+		h.endTurn(ctx, ws, sig, habits)
 	}
 	out, err := s.react(ctx, h.hear(ws, sig, habits, waited))
 	if out.Note != "" && (err != nil || waited) { // nobody hears it
@@ -207,7 +210,7 @@ func (s *Service) perform(ctx context.Context, h *hearing, j *hearingJob) error 
 	req := retake.SaveRequest{
 		Workspace: ws.ID, ID: checkpointOf(j.sig.ID), Intent: save.Intent, Trigger: save.Trigger, IfChanged: save.IfChanged, Budget: hookBudget,
 	}
-	if turn.Late = s.late(j.sig); turn.Late > 0 && save.Wait {
+	if turn.Late = s.late(j.sig); turn.Late > 0 && save.Before() {
 		req.IfChanged = true // it is not before what it was meant to be before
 	}
 	a := h.asks(save, j.act.Session)

@@ -70,6 +70,8 @@ type Parts struct {
 
 	Protection string // from whom history is safe; "": an agent of the same user could remove it
 
+	Processes bool // agents run on this machine: the end of their process can be seen
+
 	Sole bool // this service alone writes, for long: it keeps more in memory, and looks after the store between saves
 }
 

@@ -2,12 +2,10 @@ package service
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/proc"
 	"github.com/retake-dev/retake/internal/session"
 	"github.com/retake-dev/retake/internal/spool"
 )
@@ -152,25 +150,6 @@ func (s *Service) rewound(ws retake.WorkspaceID, w session.Rewind) {
 	s.hearingOf(ws).speak(func(st *session.State) { st.Rewound(w) })
 }
 
-// bury ends the turns of agents that died in them: each becomes a moment before anything
-// that comes after.
-func (h *hearing) bury(ws retake.Workspace, habits retake.Habits) []*hearingJob {
-	h.mu.Lock()
-	gone := h.state.Gone(proc.Alive)
-	h.mu.Unlock()
-	var out []*hearingJob
-	for _, x := range gone {
-		j := h.hear(ws, retake.Signal{
-			ID: spool.NewID(), Kind: retake.SignalSessionEnd, Time: h.s.p.Clock.Now(), Agent: x.Agent, Session: x.ID,
-			Dir: filepath.Join(ws.Root, filepath.FromSlash(x.Dir)), Failed: "the agent is gone",
-		}, habits, false)
-		if j.act.Save != nil {
-			out = append(out, j)
-		}
-	}
-	return out
-}
-
 // settle lets what was told become what is known: turns of agents that died, and
 // conversations that are being kept.
 func (s *Service) settle(ctx context.Context, ws retake.Workspace) {
@@ -178,7 +157,8 @@ func (s *Service) settle(ctx context.Context, ws retake.Workspace) {
 	if s.habits(ws.ID).Paused {
 		return
 	}
-	for _, j := range h.bury(ws, s.habits(ws.ID)) {
+	h.bury(ws, s.habits(ws.ID))
+	for _, j := range h.unfinishedJobs() {
 		select {
 		case <-j.done:
 		case <-ctx.Done():
@@ -194,12 +174,3 @@ func (s *Service) settle(ctx context.Context, ws retake.Workspace) {
 }
 
 const settleStep = 10 * time.Millisecond
-
-// lookAfter ends the turns of agents that died, now and then.
-func (s *Service) lookAfter(ctx context.Context) {
-	for _, h := range s.allHearings() {
-		if ws, err := s.row(ctx, h.id); err == nil && ws.Ended == nil && !s.habits(h.id).Paused {
-			h.bury(ws, s.habits(h.id))
-		}
-	}
-}

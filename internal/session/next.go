@@ -81,7 +81,8 @@ func (n *next) own() {
 
 // passing are signals that change nothing: a reminder in the middle of a turn is no turn;
 // the end of a turn that gave way to another ends nothing; a prompt that began a turn is
-// told again when nobody knows whether it was heard, or by a second hook.
+// told again when nobody knows whether it was heard, or by a second hook; an agent that
+// left ends no turn.
 func (n *next) passing() bool {
 	named := n.sig.Turn != "" && n.x.Turn.ID != "" && !strings.HasPrefix(n.x.Turn.ID, retake.SignalPrefix)
 	same := named && n.sig.Turn == n.x.Turn.ID
@@ -89,7 +90,7 @@ func (n *next) passing() bool {
 	case retake.SignalPrompt:
 		return slices.Contains(n.x.Prompts, n.sig.ID) || n.x.Phase == Working && (n.sig.Machine || same)
 	case retake.SignalTurnEnd:
-		return n.x.Phase == Working && named && !same || n.x.Phase != Working && same && n.x.Turn.End != n.sig.ID
+		return n.x.Phase == Working && named && !same || n.x.Phase != Working && (same || n.x.Left) && n.x.Turn.End != n.sig.ID
 	default:
 		return false
 	}
@@ -101,7 +102,8 @@ func (n *next) afterwards() bool {
 	switch n.sig.Kind {
 	case retake.SignalCall, retake.SignalCalled, retake.SignalTasks:
 		ended := n.sig.Turn != "" && n.sig.Turn == n.x.Turn.ID && n.x.Turn.End != ""
-		return n.x.Phase != Working && (ended || !n.x.Rested.IsZero() && !n.sig.Time.After(n.x.Rested))
+		left := n.x.Left && n.sig.Kind == retake.SignalCalled
+		return n.x.Phase != Working && (ended || left || !n.x.Rested.IsZero() && !n.sig.Time.After(n.x.Rested))
 	default:
 		return false
 	}
@@ -282,6 +284,7 @@ func (n *next) move(r rule) {
 		n.x.Rested, n.x.Turn.End = n.sig.Time, n.sig.ID
 	}
 	n.x.Phase = r.to
+	n.x.Left = n.x.Left || n.sig.Kind == retake.SignalSessionEnd
 	if n.sig.Kind == retake.SignalPrompt {
 		n.x.Turn = Turn{ID: n.turnID(), Prompt: prompt(n.sig.Prompt), Machine: n.sig.Machine, Since: n.sig.Time}
 		n.x.Subagents = 0

@@ -61,6 +61,8 @@ type Session struct {
 	ID      string    `json:"id"`
 	Dir     string    `json:"dir"` // below the root
 	PID     int       `json:"pid,omitempty"`
+	Steady  bool      `json:"steady,omitempty"` // the process called twice: it is the agent, not a wrapper around one hook
+	Left    bool      `json:"left,omitempty"`   // the session or its process ended; nothing new was heard since
 	Phase   Phase     `json:"phase"`
 	Since   time.Time `json:"since"`
 	Last    time.Time `json:"last"`
@@ -155,6 +157,11 @@ func (s *Save) StillRisky(exists func(place string) bool) bool {
 	return s.judged.Destructive
 }
 
+// Before reports whether the checkpoint is worth nothing once the agent goes on.
+func (s *Save) Before() bool {
+	return s.Trigger == retake.TriggerPrompt || s.Trigger == retake.TriggerRisk
+}
+
 // Key names a session among those of all agents.
 func (s *Session) Key() string { return s.Agent + " " + s.ID }
 
@@ -204,10 +211,25 @@ func (s *State) entered(sig *retake.Signal, dir string) *Session {
 		x.Transcript = sig.Transcript
 	}
 	if sig.PID > 0 {
+		x.Steady = x.PID == sig.PID
 		x.PID = sig.PID
+	}
+	if x.Left && !outlives(sig.Kind) {
+		x.Left = false
 	}
 	x.Last = sig.Time
 	return s.Add(x)
+}
+
+// outlives reports whether a signal may arrive after its agent is gone: hooks that the
+// agent does not wait for can be the last to speak.
+func outlives(kind retake.SignalKind) bool {
+	switch kind {
+	case retake.SignalCalled, retake.SignalTasks, retake.SignalTurnEnd, retake.SignalSubagentEnd:
+		return true
+	default:
+		return false
+	}
 }
 
 // Add makes a session the newest one. When there are too many, the oldest that rests
@@ -241,11 +263,19 @@ func (s *State) Untell(key string, by retake.SignalID) {
 func (s *State) Gone(alive func(pid int) bool) []Session {
 	var out []Session
 	for _, x := range s.Sessions {
-		if x.Phase == Working && x.PID > 0 && !alive(x.PID) {
+		if x.Phase == Working && x.Steady && !alive(x.PID) {
 			out = append(out, x)
 		}
 	}
 	return out
+}
+
+// Leave marks a session whose process ended: what is still heard of it is late news,
+// not a new turn.
+func (s *State) Leave(key string) {
+	if x := s.Find(key); x != nil {
+		x.Left = true
+	}
 }
 
 // contested names the other sessions that were at work since the turn of x began.

@@ -81,8 +81,8 @@ func TestTurnHasAMomentBeforeAndOneAfter(t *testing.T) {
 	}
 	end := p.tell(retake.SignalTurnEnd, func(s *retake.Signal) { s.Running = 2 })
 	after := wantSave(t, end, retake.TriggerTurn, "fix the login …")
-	if after.Wait || after.IfChanged || !end.Keep {
-		t.Errorf("a turn with a prompt is a moment, nobody waits for it, and what was said is kept: %+v", after)
+	if !after.Wait || after.IfChanged || !end.Keep {
+		t.Errorf("a turn with a prompt is a moment, the agent waits for it, and what was said is kept: %+v", after)
 	}
 	if after.Turn.Running != 2 || after.Turn.Prompt != "fix the login\nand the logout" {
 		t.Errorf("the moment says %+v", after.Turn)
@@ -326,4 +326,45 @@ func TestLaws(t *testing.T) {
 			t.Fatalf("%d ids and %d sessions are kept", len(st.Seen), len(st.Sessions))
 		}
 	})
+}
+
+// An agent that left ends no further turn, whatever of it is still on its way. What it
+// begins anew counts.
+func TestA1_LateNewsOfAnAgentThatLeft(t *testing.T) {
+	t.Parallel()
+	p := begin(t)
+	p.tell(retake.SignalPrompt, said("one"))
+	wantSave(t, p.tell(retake.SignalTurnEnd, nil), retake.TriggerTurn, "one")
+	p.st.Leave("claude-code s1")
+	for _, kind := range []retake.SignalKind{retake.SignalTurnEnd, retake.SignalCalled} {
+		if a := p.tell(kind, func(s *retake.Signal) {
+			if kind == retake.SignalCalled {
+				shell("ls")(s)
+			}
+		}); a.Save != nil || p.st.Newest().Phase == session.Working {
+			t.Errorf("%s of an agent that left asks for %+v", kind, a.Save)
+		}
+	}
+	p.tell(retake.SignalPrompt, said("two"))
+	wantSave(t, p.tell(retake.SignalTurnEnd, nil), retake.TriggerTurn, "two")
+}
+
+// A process that called once may be a wrapper around that hook: its end is not the
+// agent's.
+func TestA1_OnlyAProcessThatCalledTwiceIsTheAgent(t *testing.T) {
+	t.Parallel()
+	p := begin(t)
+	dead := func(int) bool { return false }
+	p.tell(retake.SignalPrompt, func(s *retake.Signal) { s.Prompt, s.PID = "one", 7 })
+	if gone := p.st.Gone(dead); len(gone) != 0 {
+		t.Errorf("after one call: %+v", gone)
+	}
+	p.tell(retake.SignalCall, func(s *retake.Signal) { shell("ls")(s); s.PID = 8 })
+	if gone := p.st.Gone(dead); len(gone) != 0 {
+		t.Errorf("after calls of two wrappers: %+v", gone)
+	}
+	p.tell(retake.SignalCalled, func(s *retake.Signal) { shell("ls")(s); s.PID = 8 })
+	if gone := p.st.Gone(dead); len(gone) != 1 {
+		t.Errorf("after two calls of one process: %+v", gone)
+	}
 }

@@ -31,10 +31,10 @@ var table = []rule{
 	{in: anywhere, on: retake.SignalCall, to: Working, says: "harmless"},
 	{in: anywhere, on: retake.SignalCalled, to: Working, says: "remembered"},
 	{in: anywhere, on: retake.SignalTasks, to: Working, says: "remembered"},
-	{in: []Phase{Working}, on: retake.SignalTurnEnd, to: Resting, save: retake.TriggerTurn, keep: true, says: "what the turn made"},
-	{in: []Phase{Away, Resting}, on: retake.SignalTurnEnd, to: Resting, save: retake.TriggerTurn, changed: true, keep: true, says: "a turn nobody told of"},
+	{in: []Phase{Working}, on: retake.SignalTurnEnd, to: Resting, save: retake.TriggerTurn, wait: true, keep: true, says: "what the turn made"},
+	{in: []Phase{Away, Resting}, on: retake.SignalTurnEnd, to: Resting, save: retake.TriggerTurn, changed: true, wait: true, keep: true, says: "a turn nobody told of"},
 	{in: anywhere, on: retake.SignalCompact, to: Working, save: retake.TriggerSession, changed: true, keep: true, says: "before it forgets"},
-	{in: []Phase{Working}, on: retake.SignalSessionEnd, to: Away, save: retake.TriggerTurn, keep: true, says: "it left in the middle"},
+	{in: []Phase{Working}, on: retake.SignalSessionEnd, to: Away, save: retake.TriggerTurn, wait: true, keep: true, says: "it left in the middle"},
 	{in: []Phase{Away, Resting}, on: retake.SignalSessionEnd, to: Away, save: retake.TriggerSession, changed: true, says: "what came after the last turn"},
 }
 

@@ -22,6 +22,7 @@ type claudeRecord struct {
 	Timestamp string `json:"timestamp"`
 	Message   struct {
 		Content json.RawMessage `json:"content"`
+		Stop    string          `json:"stop_reason"`
 	} `json:"message"`
 }
 

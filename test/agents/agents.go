@@ -81,7 +81,7 @@ var claude = agent{
 	},
 	settings: func(b *bed) map[string]string {
 		return map[string]string{".claude.json": inJSON(map[string]any{
-			"hasCompletedOnboarding": true, "projects": map[string]any{b.work(): map[string]any{"hasTrustDialogAccepted": true}},
+			"hasCompletedOnboarding": true, "projects": map[string]any{b.work(): map[string]any{"hasTrustDialogAccepted": true, "allowedTools": []string{}}},
 		})}
 	},
 	env: func(b *bed) []string {

@@ -5,6 +5,7 @@
 //
 //	go run ./test/agents -install                all four, fetched by npm into a directory of their own
 //	go run ./test/agents -only codex -keep       one that is there, and its home stays
+//	go run ./test/agents -install -headless 100  a hundred turns without a screen: none is lost, none holds your edits
 //
 // Nothing of the agents is part of this repository, and no account is used.
 package main
@@ -29,6 +30,10 @@ type options struct {
 	out    string
 	doc    string
 	pages  string
+
+	headless int
+	versions string
+	beds     int
 }
 
 func main() {
@@ -41,6 +46,9 @@ func main() {
 	flag.StringVar(&o.out, "o", "", "write the results as JSON")
 	flag.StringVar(&o.doc, "doc", "", "write the table between <!-- agents --> and <!-- /agents --> of this file")
 	flag.StringVar(&o.pages, "pages", "", "write a page for each agent into this directory")
+	flag.IntVar(&o.headless, "headless", 0, "so many turns without a screen, each in a process of its own, instead of the scenarios")
+	flag.StringVar(&o.versions, "versions", "", "versions of Claude Code for -headless, with commas")
+	flag.IntVar(&o.beds, "beds", 1, "workspaces beside each other for -headless")
 	flag.Parse()
 	failed, err := run(o)
 	if err != nil {
@@ -68,6 +76,9 @@ func run(o options) (failed bool, err error) {
 		if out, err := build.CombinedOutput(); err != nil {
 			return false, fmt.Errorf("build retake: %w: %s", err, out)
 		}
+	}
+	if o.headless > 0 {
+		return runHeadless(o, dir)
 	}
 	var all []result
 	for _, a := range agents {

@@ -51,6 +51,7 @@ type logged struct {
 	Turn    *struct {
 		Session string `json:"session"`
 		Prompt  string `json:"prompt"`
+		Failed  string `json:"failed"`
 	} `json:"turn"`
 }
 

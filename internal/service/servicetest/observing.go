@@ -86,13 +86,13 @@ func (a *agent) end(message string) retake.Checkpoint {
 	return a.endWhile(message, func() {})
 }
 
-// endWhile is end with something that happens between the word of it and the moment.
+// endWhile is end with something that happens right after the answer.
 func (a *agent) endWhile(message string, do func()) retake.Checkpoint {
 	a.Helper()
 	s := a.signal(retake.SignalTurnEnd)
 	s.Message = message
-	if r := a.tell(s); !r.Later {
-		a.Errorf("the end of a turn is waited for: %+v", r)
+	if r := a.tell(s); r.Later {
+		a.Errorf("the end of a turn is not waited for: %+v", r)
 	}
 	do()
 	return a.await(func(cp retake.Checkpoint) bool {

@@ -283,8 +283,8 @@ func agentDied(t *testing.T, b *bench) {
 	tasks := a.signal(retake.SignalTasks)
 	tasks.Tasks = []retake.Task{{ID: "1", Title: "first", Status: retake.TaskPending}, {ID: "2", Title: "second", Status: retake.TaskPending}}
 	tasks.PID = s.PID
-	a.tell(tasks)
 	b.write("a", "2")
+	a.tell(tasks)
 	r, err := b.s.Resume(b.ctx(), retake.ResumeRequest{Workspace: b.ws.ID})
 	b.must(err)
 	if cp := r.Checkpoint; cp.Trigger != retake.TriggerTurn || cp.Intent != "one of five" || cp.Turn.Failed == "" || cp.Changed.Edited != 1 {

@@ -1,0 +1,40 @@
+package proc
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// AwaitEnd waits until a process of anybody has ended. An error means that it may still
+// be there. The kernel wakes us; where it cannot, the process is looked at.
+func AwaitEnd(ctx context.Context, pid int) error {
+	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
+	if err != nil {
+		return lookForEnd(ctx, pid) // gone already, or a kernel that does not know it
+	}
+	f := os.NewFile(uintptr(fd), "process")
+	defer f.Close() //nolint:errcheck // it was only watched
+	defer context.AfterFunc(ctx, func() { _ = f.Close() })()
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return lookForEnd(ctx, pid)
+	}
+	ended := false
+	err = raw.Read(func(fd uintptr) bool {
+		n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0) //nolint:gosec // a descriptor is small
+		ended = n > 0
+		return ended
+	})
+	switch {
+	case ended:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("wait for process %d: %w", pid, ctx.Err())
+	case err != nil:
+		return lookForEnd(ctx, pid)
+	}
+	return nil
+}

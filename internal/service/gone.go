@@ -1,0 +1,129 @@
+package service
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/proc"
+	"github.com/retake-dev/retake/internal/session"
+	"github.com/retake-dev/retake/internal/spool"
+	"github.com/retake-dev/retake/internal/talk"
+)
+
+// An agent can exit without reporting the end of its turn: it crashed, it was killed, or
+// it did not wait for its hooks. Then the end of its process ends the turn, at once, so
+// that what a person edits next is not taken for the agent's work.
+
+// followProcess waits for the end of the process of a session that is in a turn. The
+// caller holds mu.
+func (h *hearing) followProcess(key string) {
+	x := h.state.Find(key)
+	if h.s.care == nil || !h.s.p.Processes || x == nil || x.Phase != session.Working || !x.Steady || h.pids[x.PID] {
+		return
+	}
+	if h.pids == nil {
+		h.pids = map[int]bool{}
+	}
+	pid, life := x.PID, h.s.care.life
+	h.pids[pid] = true
+	h.s.hears.Go(func() {
+		ended := proc.AwaitEnd(life, pid) == nil
+		h.mu.Lock()
+		delete(h.pids, pid)
+		h.mu.Unlock()
+		if ended {
+			h.s.buryIn(life, h)
+		}
+	})
+}
+
+// lookAfter ends the turns of agents that are gone, now and then: after a restart of the
+// daemon nobody waits for their processes.
+func (s *Service) lookAfter(ctx context.Context) {
+	for _, h := range s.allHearings() {
+		s.buryIn(ctx, h)
+	}
+}
+
+func (s *Service) buryIn(ctx context.Context, h *hearing) {
+	if ws, err := s.row(ctx, h.id); err == nil && ws.Ended == nil && !s.habits(h.id).Paused {
+		h.bury(ws, s.habits(h.id))
+	}
+}
+
+// bury ends the turns of agents that are gone: each becomes a moment before anything
+// that comes after.
+func (h *hearing) bury(ws retake.Workspace, habits retake.Habits) {
+	if !h.s.p.Processes {
+		return // they run on another machine
+	}
+	h.mu.Lock()
+	gone := h.state.Gone(proc.Alive)
+	h.mu.Unlock()
+	for _, x := range gone {
+		sig := retake.Signal{
+			ID: spool.NewID(), Kind: retake.SignalSessionEnd, Time: h.s.p.Clock.Now(), Agent: x.Agent, Session: x.ID,
+			Dir: filepath.Join(ws.Root, filepath.FromSlash(x.Dir)), Failed: "the agent is gone",
+		}
+		if last, ok := h.s.lastAnswer(x); ok {
+			sig.Kind, sig.Message, sig.Failed = retake.SignalTurnEnd, last, ""
+		}
+		h.hearEnd(ws, sig, habits, x)
+	}
+}
+
+// endTurn ends a turn whose session ends, when its conversation says that the agent had
+// given its answer: the end of the turn was not heard, or comes late. It waits for the
+// files to be read, as the end of the turn would have.
+func (h *hearing) endTurn(ctx context.Context, ws retake.Workspace, sig retake.Signal, habits retake.Habits) {
+	h.mu.Lock()
+	var x session.Session
+	if p := h.state.Find(sig.Agent + " " + sig.Session); p != nil {
+		x = *p
+	}
+	h.mu.Unlock()
+	if x.Phase != session.Working {
+		return
+	}
+	if last, ok := h.s.lastAnswer(x); ok {
+		sig.ID, sig.Kind, sig.Message, sig.Reason = spool.NewID(), retake.SignalTurnEnd, last, ""
+		if j := h.hearEnd(ws, sig, habits, x); j != nil && j.act.Save != nil {
+			select {
+			case <-j.done:
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+// hearEnd hears the end of a turn that nobody told, unless something was heard meanwhile.
+func (h *hearing) hearEnd(ws retake.Workspace, sig retake.Signal, habits retake.Habits, x session.Session) *hearingJob {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.state.Find(x.Key())
+	if now == nil || now.Phase != session.Working || now.Turn.ID != x.Turn.ID || !now.Turn.Since.Equal(x.Turn.Since) {
+		return nil
+	}
+	j := h.hearLocked(ws, sig, habits, false)
+	h.state.Leave(x.Key())
+	return j
+}
+
+// lastAnswer is what the agent said at the end of its turn, when its conversation shows
+// that the turn came to its end.
+func (s *Service) lastAnswer(x session.Session) (string, bool) {
+	if x.Transcript == "" {
+		return "", false
+	}
+	tail, err := s.lastWords(x.Transcript)
+	if err != nil {
+		return "", false
+	}
+	return talk.Answered(x.Agent, tail, x.Turn.Since.Add(-clockSlack))
+}
+
+// clockSlack is how much earlier than its prompt a line of the same turn may be dated: an
+// agent notes the time before it runs its hooks.
+const clockSlack = 10 * time.Second
