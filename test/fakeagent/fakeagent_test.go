@@ -186,7 +186,7 @@ func TestTakenBackIsTold(t *testing.T) {
 		play(t, p, agent, "prompt make a page\nwrite page.txt hello\nstop Done.")
 		must(t, fakeagent.Await(p, "intent", "make a page"))
 		retake(t, p, "undo", "--yes")
-		expect := "expect-note Retake: the files of this workspace were changed"
+		expect := `expect-note The turn "make a page"`
 		if agent == "cursor" {
 			expect = "expect-silent"
 		}
