@@ -148,7 +148,9 @@ export function Facts({ around: a, story, verifications, gaps }: { around: Aroun
       </div>
       <div>
         <dt>Environment</dt>
-        <dd title={story ? env.first : undefined}>{story ? env.first : "–"}</dd>
+        <dd className={env.lost ? "bad" : undefined} title={story ? env.first : undefined}>
+          {story ? env.first : "–"}
+        </dd>
         <dd className="two" title={story ? env.second : undefined}>
           <span>{story ? env.second : null}</span>
           {env.secret ? <Flag family="risky">likely secret</Flag> : null}

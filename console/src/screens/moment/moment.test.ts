@@ -34,10 +34,22 @@ test("what facts say of a file stands beside it, and a likely secret is flagged"
   assert.ok(file?.kind === "file" && file.secret && file.note === "−B, 1 more");
 });
 
-test("the first file is one that tells something", () => {
-  assert.equal(firstPath(story([group("deleted", [item("x", "deleted")]), group("source", [item("src/new.ts", "added"), item("package.json"), item("src/a.ts")])])), "src/a.ts");
-  assert.equal(firstPath(story([group("deleted", [item("dist/", "deleted")])])), "dist/");
+test("X2: a moment opens on its worst fact", () => {
+  const source = group("source", [item("src/new.ts", "added"), item("package.json"), item("src/a.ts")]);
+  const deleted = group("deleted", [item("dist/", "deleted", { note: "build output" }), item("public/photos/", "deleted", { files: 25 })]);
+  const database = group("database", [item("data/other.db"), item("data/shop.db")]);
+  const lost = fact({ kind: "rows", what: "edited", name: "orders", path: "data/shop.db", before: "240", after: "16" });
+  const grew = fact({ kind: "rows", what: "edited", name: "users", path: "data/other.db", before: "20", after: "500" });
+  assert.equal(firstPath(story([deleted, source, database], [grew, lost])), "data/shop.db");
+  assert.equal(firstPath(story([deleted, source, database], [grew])), "public/photos/");
+  assert.equal(firstPath(story([group("settings", [item("config.json")]), source], [fact({ kind: "secret", name: "stripe key", path: "src/a.ts" })])), "src/a.ts");
+  assert.equal(firstPath(story([group("settings", [item(".env")]), source])), ".env");
+  assert.equal(firstPath(story([source, group("deleted", [item("dist/", "deleted", { note: "build output" })])])), "src/a.ts");
+  assert.equal(firstPath(story([group("deleted", [item("dist/", "deleted", { note: "build output" })])])), "dist/");
   assert.equal(firstPath(story([])), "");
+  const env = environmentWords([grew, lost]);
+  assert.deepEqual([env.first, env.lost], ["shop.db orders 240 → 16 rows", "shop.db orders 240 → 16 rows"]);
+  assert.equal(environmentWords([grew]).lost, "");
 });
 
 const change = (path: string, what = "edited", kind = "file"): Change => ({ path, what, after: { kind } as never });

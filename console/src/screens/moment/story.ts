@@ -141,16 +141,34 @@ export const pathsOf = (rows: readonly StoryRow[]): string[] => rows.flatMap((r)
 
 const manifest = /(^|\/)(package\.json|go\.mod|Cargo\.toml|pyproject\.toml)$/;
 
-/** The file that is worth looking at first: source, then settings, databases, and what was deleted. */
+const lostRows = (f: Fact) => (f.kind === "table" && f.what === "deleted") || (f.kind === "rows" && Number(f.after || 0) < Number(f.before || 0));
+
+/** Facts of rows and tables that went. */
+export const lossesOf = (facts: readonly Fact[]): Fact[] => facts.filter(lostRows);
+
+/** Grades of what can be looked at first, the worst first. */
+const grades = ["lost rows", "deleted", "secret", "settings", "database", "source", "new source", "packages", "deleted output", "build", "git", "moving", "other"] as const;
+
+/** How bad a change is to overlook. */
+function gradeOf(theme: string, i: Item, facts: readonly Fact[]): (typeof grades)[number] {
+  const own = facts.filter((f) => f.path === i.path);
+  if (own.some(lostRows)) return "lost rows";
+  if (theme === "deleted") return i.note?.includes("build output") ? "deleted output" : "deleted";
+  if (own.some((f) => f.kind === "secret" && f.what !== "deleted")) return "secret";
+  if (theme === "source" || theme === "packages") {
+    if (i.note === "lock file" || manifest.test(i.path)) return "packages";
+    return theme === "packages" ? "packages" : i.what === "added" ? "new source" : "source";
+  }
+  return grades.find((g) => g === theme) ?? "other"; // themes of a newer server come last
+}
+
+/** The path that is worth looking at first: the worst fact. In a grade the order of the story stands, files before directories unless they went. */
 export function firstPath(s: Story): string {
-  const file = (i: Item) => !i.path.endsWith("/");
-  const telling = (i: Item) => file(i) && i.what !== "added" && i.note !== "lock file" && !manifest.test(i.path);
-  const order = ["source", "settings", "database", "deleted", "packages", "build", "git", "moving"];
-  const place = (g: Group) => (order.indexOf(g.theme) + order.length + 1) % (order.length + 1); // themes of a newer server come last
-  const groups = (s.groups ?? []).filter((g) => g.theme !== "machine").sort((a, b) => place(a) - place(b));
-  for (const { items: listed } of groups) {
-    const items = listed ?? [];
-    const best = items.find(telling) ?? items.find(file) ?? items[0];
+  const facts = s.facts ?? [];
+  const all = (s.groups ?? []).filter((g) => g.theme !== "machine").flatMap((g) => (g.items ?? []).map((i) => ({ i, grade: gradeOf(g.theme, i, facts) })));
+  for (const grade of grades) {
+    const own = all.filter((x) => x.grade === grade).map((x) => x.i);
+    const best = (grade.startsWith("deleted") ? own[0] : own.find((i) => !i.path.endsWith("/"))) ?? own[0];
     if (best) return best.path;
   }
   return "";

@@ -109,8 +109,11 @@ export function above(path: string): string[] {
 /** How many files differ in more than their time. */
 export const filesOf = (changes: readonly Change[]): number => changes.filter((c) => !isDir(c) && c.what !== "timed").length;
 
-/** The first changed file in the order of the tree. */
+const database = /\.(db|sqlite3?|db3)$/i;
+
+/** What is looked at until it is known what the changes mean: databases, what went, what was edited. */
 export function firstChanged(changes: readonly Change[]): string {
   const files = changes.filter((c) => !isDir(c) && c.what !== "timed");
-  return (files.find((c) => c.what === "edited") ?? files[0])?.path ?? "";
+  const first = files.find((c) => c.what === "edited" && database.test(c.path)) ?? files.find((c) => c.what === "deleted") ?? files.find((c) => c.what === "edited");
+  return (first ?? files[0])?.path ?? "";
 }

@@ -3,7 +3,7 @@ import type { Answer, Checkpoint, Fact, Finding, Gap, StoryCounts, Verification 
 import { oneLine, shown } from "../../words/escape.ts";
 import { agentName } from "../../words/moment.ts";
 import { bytes, count, several } from "../../words/number.ts";
-import { factText, packageCounts } from "./story.ts";
+import { factText, lossesOf, packageCounts } from "./story.ts";
 
 /** Who was at work, and what for. */
 export function circumstances(c: Checkpoint): string[] {
@@ -60,7 +60,7 @@ export function changedWords(n: Counted): { first: string; deleted: string; rest
 const told = new Set(["package", "env", "setting", "table", "rows", "secret"]);
 
 /** What of the environment changed: packages first, then settings, then databases, then all else. */
-export function environmentWords(facts: readonly Fact[]): TwoLines & { secret: boolean } {
+export function environmentWords(facts: readonly Fact[]): TwoLines & { secret: boolean; lost: string } {
   const groups = [...new Set(facts.filter((f) => f.kind === "package").map((f) => f.group ?? ""))];
   const packages = groups.map((g) => {
     const own = facts.filter((f) => f.kind === "package" && (f.group ?? "") === g);
@@ -69,12 +69,15 @@ export function environmentWords(facts: readonly Fact[]): TwoLines & { secret: b
   const order = ["deleted", "added", "edited"];
   const of = (kind: string) => facts.filter((f) => f.kind === kind).sort((a, b) => order.indexOf(a.what) - order.indexOf(b.what));
   const settings = [...of("env"), ...of("setting")].map((f) => `${shown(f.path.slice(f.path.lastIndexOf("/") + 1))} ${factText(f)}`);
-  const tables = [...of("table"), ...of("rows")].map((f) => `${shown(f.path.slice(f.path.lastIndexOf("/") + 1))} ${factText(f)}`);
+  const lost = listed(lossesOf(facts).map((f) => `${shown(f.path.slice(f.path.lastIndexOf("/") + 1))} ${factText(f)}`));
+  const losses = new Set(lossesOf(facts));
+  const tables = [...of("table"), ...of("rows")].filter((f) => !losses.has(f)).map((f) => `${shown(f.path.slice(f.path.lastIndexOf("/") + 1))} ${factText(f)}`);
   const others = facts.filter((f) => !told.has(f.kind)).map((f) => (f.kind === "index" || f.kind === "mode" ? factText(f) : `${shown(f.kind)} ${factText(f)}`));
   const all = [packages.join(", "), listed(settings), listed(tables), listed(others)].filter((x) => x !== "");
   const secret = facts.some((f) => f.kind === "secret" && f.what !== "deleted");
-  if (all.length === 0) return { first: "as before", second: "no package, setting or table changed", secret };
-  return { first: all[0]!, second: all.slice(1).join(", ") || (packages.length ? "no setting or table changed" : "no package changed"), secret };
+  if (lost) return { first: lost, second: all.join(", ") || "no package or setting changed", secret, lost };
+  if (all.length === 0) return { first: "as before", second: "no package, setting or table changed", secret, lost };
+  return { first: all[0]!, second: all.slice(1).join(", ") || (packages.length ? "no setting or table changed" : "no package changed"), secret, lost };
 }
 
 const listed = (words: string[]): string => (words.length <= 1 ? words.join("") : `${words[0]}, ${count(words.length - 1)} more`);
