@@ -1,7 +1,7 @@
 // What the namespace takes, against what it may.
 import { useState } from "react";
 import type { Usage } from "../../api/types.ts";
-import { bytes, count } from "../../words/number.ts";
+import { bytes, count, several } from "../../words/number.ts";
 import { Head, Lacks } from "./frame.tsx";
 import { share } from "./hooks/health.ts";
 import { limits, type Limit } from "./limits.ts";
@@ -59,7 +59,7 @@ function Told({ u }: { u: Usage }) {
             ))}
           </tbody>
         </table>
-        <p className="ops-note">Rates are counted by each server: with three of them a key has up to three times as much. {count(u.checkpoints)} moments are kept now.</p>
+        <p className="ops-note">Rates are counted by each server: with three of them a key has up to three times as much. {several(u.checkpoints, "moment")} {u.checkpoints === 1 ? "is" : "are"} kept now.</p>
       </section>
       {changing ? <LimitsForm now={u.limits} close={() => setChanging(false)} /> : null}
     </>

@@ -15,7 +15,7 @@ import { partsOf, Section, type Around } from "./Sections.tsx";
 import { Asks, ComesBack, StaysDone, StillRuns } from "./Side.tsx";
 import { Heading, Steps } from "./Frame.tsx";
 import { storyAsked, toldBy, type Told } from "./told.ts";
-import { digestText, goalOf, missing, missingText, tallyOf, upper, wordsOf } from "./words.ts";
+import { besideText, digestText, goalOf, goOnLabel, missing, missingText, onlyBeside, tallyOf, upper, wordsOf } from "./words.ts";
 
 export interface Moved {
   marked: ReadonlySet<string>;
@@ -57,6 +57,12 @@ export function Review(p: ReviewProps) {
         {p.moved ? <MovedNote moved={p.moved} /> : null}
         {p.newer && !p.moved ? <Newer number={p.newer} again={p.again} /> : null}
         {plan.paths?.length ? <Chosen paths={plan.paths} remove={p.removePath} all={p.allFiles} /> : null}
+        {onlyBeside(plan) ? (
+          <p className="plan-note">
+            <Icon name="warn" small />
+            <span>{besideText(plan)}</span>
+          </p>
+        ) : null}
         <Balance plan={plan} />
         <div className="plan-two">
           <div>
@@ -273,14 +279,20 @@ function Balance({ plan }: { plan: Plan }) {
           </small>
         </dd>
       </div>
+      {t.beside > 0 ? (
+        <div className="c">
+          <dt>Put beside</dt>
+          <dd>
+            {count(t.beside)}
+            <small>{t.beside === 1 ? "new file" : "new files"}</small>
+          </dd>
+        </div>
+      ) : null}
       <div className={t.kept > 0 ? "k" : "k none"}>
         <dt>Keep as it is</dt>
         <dd>
           {count(t.kept)}
-          <small>
-            {t.kept === 1 ? "place" : "places"}
-            {t.beside > 0 ? `, ${count(t.beside)} beside` : ""}
-          </small>
+          <small>{t.kept === 1 ? "place" : "places"}</small>
         </dd>
       </div>
     </dl>
@@ -307,8 +319,8 @@ function Foot(p: { plan: Plan; made: number; lacks: number; bad: boolean; leave:
         <Link className="button" {...p.leave}>
           Leave, change nothing<kbd>esc</kbd>
         </Link>
-        <button type="button" className={p.bad ? "button" : "button primary"} aria-disabled={p.lacks > 0} aria-describedby="plan-why" onClick={go}>
-          Continue
+        <button type="button" className={p.bad || onlyBeside(p.plan) ? "button" : "button primary"} aria-disabled={p.lacks > 0} aria-describedby="plan-why" onClick={go}>
+          {goOnLabel(p.plan)}
         </button>
       </div>
     </footer>

@@ -5,7 +5,7 @@ import { Blocks } from "./apply.ts";
 import { dirsOf, flatMost, rowsOf, someNames } from "./fold.ts";
 import { movedBetween, stillGiven } from "./moved.ts";
 import { fileNote, packageNote, storyAsked, toldBy } from "./told.ts";
-import { classesOf, countOf, deed, deedLabel, digestText, doneText, goalOf, idle, keepText, mergeText, missing, missingText, obstacleText, question, tallyOf } from "./words.ts";
+import { besideText, classesOf, countOf, deed, deedLabel, digestText, doneText, goalOf, goOnLabel, idle, keepText, mergeText, missing, missingText, obstacleText, onlyBeside, question, tallyOf } from "./words.ts";
 
 const entry = (size: number, kind = "file", object = "o" + size): Entry => ({ name: "n", kind, mode: 420, uid: 0, gid: 0, size, mod_time: 1, object });
 const gone = (path: string, size = 1, kind = "file"): Step => ({ path, what: "deleted", now: entry(size, kind) });
@@ -173,4 +173,20 @@ test("events come in pieces of any size", () => {
     for (let i = 0; i < text.length; i += size) got.push(...b.more(text.slice(i, i + size)));
     assert.deepEqual(got, [{ event: "progress", data: '{"files":1}' }, { event: "result", data: '{"x":\n2}' }]);
   }
+});
+
+test("X4: a plan that writes only side files says so, and so does its button", () => {
+  const p = plan({ course: "adopt", keeps: [{ path: "a.ts", why: "conflict", side: "a.ts.note" }, { path: "b.ts", why: "conflict", side: "b.ts.note" }, { path: "shop.db", why: "volatile", detail: "always moving" }] });
+  assert.ok(onlyBeside(p) && !idle(p));
+  assert.equal(goOnLabel(p), "Continue: put 2 beside");
+  assert.equal(question(p), "Write 2 new files beside yours?");
+  assert.match(besideText(p), /^No file that you have is changed: 2 files were changed on both sides\. The fork's versions are put beside yours as 2 new files\.$/);
+  assert.equal(keepText(p.keeps[2]!), "always moving");
+  const q = plan({ deletes: [gone("a")], writes: [back("b"), edit("c")], merges: [edit("m")] });
+  assert.ok(!onlyBeside(q));
+  assert.equal(goOnLabel(q), "Continue: delete 1, bring back 1, change 1, merge 1");
+});
+
+test("U11: a merge without other edits says that the rest stays", () => {
+  assert.equal(mergeText({ base: "a", want: "b", digest: "d", theirs: 1, yours: 0, first: 0 }, "undo"), "its place goes, the rest of the file stays");
 });

@@ -113,13 +113,33 @@ export function question(p: Plan): string {
     const noun = last[1] === 1 ? "file" : "files";
     return `${upper(joined(told.map(([word, n]) => `${word} ${count(n)}`)))} ${noun}?`;
   }
-  if (t.beside > 0) return `Put ${several(t.beside, "other version")} beside yours?`;
+  if (t.beside > 0) return `Write ${several(t.beside, "new file")} beside yours?`;
   return `${w.now} ${goalOf(p)}? No file has to change any more.`;
+}
+
+/** What the first step goes on to: Continue: delete 25, put 2 beside. */
+export function goOnLabel(p: Plan): string {
+  const w = wordsOf(p.course);
+  const t = tallyOf(p);
+  const parts: [string, number, string?][] = [["delete", t.deleted], [w.bring, t.brought], [w.change, t.changed - t.merged], ["merge", t.merged], ["put", t.beside, "beside"]];
+  const told = parts.filter(([, n]) => n > 0).map(([verb, n, after]) => `${verb} ${count(n)}${after ? ` ${after}` : ""}`);
+  return told.length > 0 ? `Continue: ${told.join(", ")}` : "Continue";
+}
+
+/** All that a plan writes are other versions beside files that stay. */
+export const onlyBeside = (p: Plan): boolean => p.writes.length + p.deletes.length + p.merges.length === 0 && tallyOf(p).beside > 0;
+
+/** Why a plan changes no file that is there, and what it writes. */
+export function besideText(p: Plan): string {
+  const n = tallyOf(p).beside;
+  const whose = p.course === "adopt" ? "the fork's versions" : "the other versions";
+  return `No file that you have is changed: ${n === 1 ? "1 file was" : `${count(n)} files were`} changed on both sides. ${upper(n === 1 ? whose.replace("versions", "version") : whose)} ${n === 1 ? "is" : "are"} put beside yours as ${several(n, "new file")}.`;
 }
 
 /** The button of the second step repeats the deletions. */
 export function deedLabel(p: Plan): string {
   const n = tallyOf(p).deleted;
+  if (onlyBeside(p)) return `Put ${several(tallyOf(p).beside, "version")} of ${goalOf(p)} beside yours`;
   return `${wordsOf(p.course).now} ${goalOf(p)}${n > 0 ? ` and delete ${several(n, "file")}` : ""}`;
 }
 
@@ -206,13 +226,15 @@ const keepWords: Record<string, string> = {
 export function keepText(k: Keep): string {
   if (k.why === "conflict") return k.side ? `stays yours; the other is put at ${shown(k.side)}` : "changed on both sides, stays yours";
   const word = keepWords[k.why] ?? shown(k.why);
-  return k.detail ? `${word}, ${shown(k.detail)}` : word;
+  return k.detail && k.detail !== word ? `${word}, ${shown(k.detail)}` : word;
 }
 
 /** Of a merge: its places come or go, your lines stay. */
 export function mergeText(m: Merge | undefined, course: string): string {
   const goes = course === "undo" || course === "unwind";
   if (!m) return "lines of both sides, yours stay";
+  const rest = "the rest of the file stays";
   const its = m.theirs === 1 ? `its place ${goes ? "goes" : "comes"}` : `its ${count(m.theirs)} places ${goes ? "go" : "come"}`;
+  if (m.yours === 0) return `${its}, ${rest}`;
   return m.yours === 1 ? `${its}, your lines at ${m.first} stay` : `${its}, your lines in ${count(m.yours)} places from ${m.first} on stay`;
 }

@@ -31,7 +31,7 @@ test("the sentence is the need, when there is one", () => {
 });
 
 test("drops are counted by reason, and days are summed with today last", () => {
-  const drop = (why: string, bytes: number) => ({ workspace: "w", checkpoint: "c", number: 1, time: "", why, bytes });
+  const drop = (why: string, bytes: number) => ({ workspace: "w", checkpoint: "c", number: 1, time: "", why, bytes, named: false });
   assert.deepEqual(byReason([drop("budget", 1), drop("age", 2), drop("age", 3)]), [
     { why: "age", count: 2, bytes: 5 },
     { why: "budget", count: 1, bytes: 1 },

@@ -9,7 +9,7 @@ import { Icon } from "../../parts/Icon.tsx";
 import { shown } from "../../words/escape.ts";
 import { bytes, several } from "../../words/number.ts";
 import { ago } from "../../words/time.ts";
-import { dayBars } from "./rows.ts";
+import { dayBars, storeFits, storeText } from "./rows.ts";
 
 /** So many workspaces are asked for proofs and second places. */
 const looked = 8;
@@ -34,8 +34,8 @@ export function Machine({ all, space, server }: { all: readonly WorkspaceState[]
         </h2>
         <dl>
           {space ? (
-            <Fact fine={space.store.bytes <= space.budget} name="Store">
-              {bytes(space.store.bytes)} of {bytes(space.budget)}
+            <Fact fine={storeFits(space)} name="Store">
+              {storeText(space)}
             </Fact>
           ) : null}
           {space ? (
@@ -97,7 +97,8 @@ function Days({ space, days }: { space: SpacePlan; days: readonly number[] }) {
   return (
     <section className="card ws-store">
       <h2>
-        <b className="num">{bytes(space.store.bytes)}</b> of {bytes(space.budget)}, all workspaces
+        <b className="num">{bytes(space.store.bytes)}</b>
+        {space.budget > 0 ? ` of ${bytes(space.budget)}` : ""}, all workspaces
       </h2>
       <svg viewBox="0 0 600 92" preserveAspectRatio="none" role="img" aria-label={`${several(sum, "moment")} of the last 30 days are kept, at most ${most} of one day`}>
         <path d="M0 91.5H600" className="base" />

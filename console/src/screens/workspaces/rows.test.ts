@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Checkpoint, WorkspaceState } from "../../api/types.ts";
-import { answerOf, dayBars, rowsOf, standOf } from "./rows.ts";
+import { answerOf, dayBars, rowsOf, standOf, storeFits, storeText } from "./rows.ts";
 
 const latest = { number: 3, id: "cp_3" } as Checkpoint;
 
@@ -43,4 +43,10 @@ test("the answer", () => {
 test("bars of days", () => {
   assert.equal(dayBars([], 100, 20), "");
   assert.equal(dayBars([0, 40, 20], 30, 20), "M10.0 20v-20.0h6.0V20zM20.0 20v-10.0h6.0V20z");
+});
+
+test("X4: a budget of 0 is no limit", () => {
+  const space = (budget: number) => ({ store: { bytes: 15_000, free: 1, floor: 0 }, budget }) as never;
+  assert.deepEqual([storeText(space(0)), storeFits(space(0))], ["15 kB, no limit set", true]);
+  assert.deepEqual([storeText(space(10_000)), storeFits(space(10_000))], ["15 kB of 10 kB", false]);
 });

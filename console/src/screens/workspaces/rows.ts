@@ -1,6 +1,6 @@
 // The workspaces in their order: forks below what they grew from, ended ones at the end and
 // folded; and how each of them stands.
-import type { StoreState, WorkspaceState } from "../../api/types.ts";
+import type { SpacePlan, StoreState, WorkspaceState } from "../../api/types.ts";
 import { shown } from "../../words/escape.ts";
 import { bytes, count, several } from "../../words/number.ts";
 
@@ -86,3 +86,8 @@ export function dayBars(days: readonly number[], width: number, height: number):
   const bar = (n: number, i: number) => `M${(i * each).toFixed(1)} ${height}v-${Math.max(2, (n / most) * height).toFixed(1)}h${wide}V${height}z`;
   return days.map((n, i) => (n > 0 ? bar(n, i) : "")).join("");
 }
+
+/** A budget of 0 is none. */
+export const storeFits = (s: SpacePlan): boolean => s.budget <= 0 || s.store.bytes <= s.budget;
+
+export const storeText = (s: SpacePlan): string => (s.budget > 0 ? `${bytes(s.store.bytes)} of ${bytes(s.budget)}` : `${bytes(s.store.bytes)}, no limit set`);
