@@ -2,12 +2,13 @@
 // first opened; what it asks first is asked meanwhile. What a screen shows is in its
 // address, so that it can be sent.
 import type { QueryClient } from "@tanstack/react-query";
-import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, Link } from "@tanstack/react-router";
+import { createRootRouteWithContext, createRoute, createRouter, Link } from "@tanstack/react-router";
 import { namespace, spacePlan, usage } from "./api/office.ts";
 import { effectsOf, forksOf, logOf, momentOf, statusOf, storyOf, tasksOf, workspaces } from "./api/queries.ts";
 import { bookOf } from "./screens/timeline/book.ts";
 import { Shell } from "./shell/Shell.tsx";
 import { Empty, Wrong } from "./parts/states.tsx";
+import { screen } from "./shell/screen.tsx";
 
 interface Asking {
   cache: QueryClient;
@@ -46,7 +47,7 @@ const texts = (v: unknown): string[] | undefined => {
   return list.length ? list : undefined;
 };
 
-const home = createRoute({ getParentRoute: () => root, path: "/", loader: (a) => begin(a, workspaces, spacePlan), component: lazyRouteComponent(() => import("./screens/workspaces/Workspaces.tsx")) });
+const home = createRoute({ getParentRoute: () => root, path: "/", loader: (a) => begin(a, workspaces, spacePlan), component: screen(() => import("./screens/workspaces/Workspaces.tsx")) });
 
 /** What of a timeline is shown: the chosen moment, a filter, a grouping, a span of time. */
 export interface TimelineSearch {
@@ -72,7 +73,7 @@ const timeline = createRoute({
     begin(a, statusOf(a.params.ws));
     if (!a.preload) bookOf(a.context.cache, a.params.ws).open();
   },
-  component: lazyRouteComponent(() => import("./screens/timeline/Timeline.tsx")),
+  component: screen(() => import("./screens/timeline/Timeline.tsx")),
 });
 
 /** A moment: the file that is open, how its diff is drawn, and which part is in front on a phone. */
@@ -88,7 +89,7 @@ const moment = createRoute({
   path: "/w/$ws/m/$ref",
   validateSearch: (s: Record<string, unknown>): MomentSearch => ({ path: text(s.path), view: text(s.view), by: text(s.by), part: text(s.part) }),
   loader: (a) => begin(a, momentOf(a.params.ws, a.params.ref), /^\d+$/.test(a.params.ref) && storyOf(a.params.ws, "", a.params.ref)),
-  component: lazyRouteComponent(() => import("./screens/moment/Moment.tsx")),
+  component: screen(() => import("./screens/moment/Moment.tsx")),
 });
 
 export interface CompareSearch {
@@ -102,7 +103,7 @@ const compare = createRoute({
   getParentRoute: () => root,
   path: "/w/$ws/compare",
   validateSearch: (s: Record<string, unknown>): CompareSearch => ({ from: text(s.from), to: text(s.to), path: text(s.path), view: text(s.view) }),
-  component: lazyRouteComponent(() => import("./screens/compare/Compare.tsx")),
+  component: screen(() => import("./screens/compare/Compare.tsx")),
 });
 
 const history = createRoute({
@@ -111,7 +112,7 @@ const history = createRoute({
   validateSearch: (s: Record<string, unknown>): { path?: string; at?: string } => ({ path: text(s.path), at: text(s.at) }),
   loaderDeps: ({ search }) => ({ path: search.path?.replace(/\/$/, "") }),
   loader: (a) => begin(a, a.deps.path && logOf(a.params.ws, { path: a.deps.path })),
-  component: lazyRouteComponent(() => import("./screens/history/History.tsx")),
+  component: screen(() => import("./screens/history/History.tsx")),
 });
 
 /** A plan is made of its address; applying it needs the two steps of the page. */
@@ -126,7 +127,7 @@ const plan = createRoute({
   getParentRoute: () => root,
   path: "/w/$ws/plan",
   validateSearch: (s: Record<string, unknown>): PlanSearch => ({ course: text(s.course), ref: text(s.ref), paths: texts(s.paths), fork: text(s.fork) }),
-  component: lazyRouteComponent(() => import("./screens/plan/Plan.tsx")),
+  component: screen(() => import("./screens/plan/Plan.tsx")),
 });
 
 const forks = createRoute({
@@ -134,13 +135,13 @@ const forks = createRoute({
   path: "/w/$ws/forks",
   validateSearch: (s: Record<string, unknown>): { from?: string } => ({ from: text(s.from) }), // a moment to fork
   loader: (a) => begin(a, forksOf(a.params.ws)),
-  component: lazyRouteComponent(() => import("./screens/forks/Forks.tsx")),
+  component: screen(() => import("./screens/forks/Forks.tsx")),
 });
-const effects = createRoute({ getParentRoute: () => root, path: "/w/$ws/effects", loader: (a) => begin(a, effectsOf(a.params.ws)), component: lazyRouteComponent(() => import("./screens/effects/Effects.tsx")) });
-const tasks = createRoute({ getParentRoute: () => root, path: "/w/$ws/tasks", loader: (a) => begin(a, tasksOf(a.params.ws)), component: lazyRouteComponent(() => import("./screens/tasks/Tasks.tsx")) });
-const settings = createRoute({ getParentRoute: () => root, path: "/w/$ws/settings", loader: (a) => begin(a, statusOf(a.params.ws), spacePlan), component: lazyRouteComponent(() => import("./screens/settings/Settings.tsx")) });
-const storage = createRoute({ getParentRoute: () => root, path: "/storage", loader: (a) => begin(a, spacePlan), component: lazyRouteComponent(() => import("./screens/storage/Storage.tsx")) });
-const operations = createRoute({ getParentRoute: () => root, path: "/operations/$part", loader: (a) => begin(a, namespace, usage), component: lazyRouteComponent(() => import("./screens/operations/Operations.tsx")) });
+const effects = createRoute({ getParentRoute: () => root, path: "/w/$ws/effects", loader: (a) => begin(a, effectsOf(a.params.ws)), component: screen(() => import("./screens/effects/Effects.tsx")) });
+const tasks = createRoute({ getParentRoute: () => root, path: "/w/$ws/tasks", loader: (a) => begin(a, tasksOf(a.params.ws)), component: screen(() => import("./screens/tasks/Tasks.tsx")) });
+const settings = createRoute({ getParentRoute: () => root, path: "/w/$ws/settings", loader: (a) => begin(a, statusOf(a.params.ws), spacePlan), component: screen(() => import("./screens/settings/Settings.tsx")) });
+const storage = createRoute({ getParentRoute: () => root, path: "/storage", loader: (a) => begin(a, spacePlan), component: screen(() => import("./screens/storage/Storage.tsx")) });
+const operations = createRoute({ getParentRoute: () => root, path: "/operations/$part", loader: (a) => begin(a, namespace, usage), component: screen(() => import("./screens/operations/Operations.tsx")) });
 
 const tree = root.addChildren([home, timeline, moment, compare, history, plan, forks, effects, tasks, settings, storage, operations]);
 

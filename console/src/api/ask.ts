@@ -81,7 +81,8 @@ async function problemOf(r: Response): Promise<Problem> {
   };
 }
 
-function away(): Problem {
+/** What is told when nobody answers. */
+export function away(): Problem {
   return {
     code: "unavailable",
     detail: "nobody answers",

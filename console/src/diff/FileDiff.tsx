@@ -12,12 +12,15 @@ import { shown } from "../words/escape.ts";
 import { bytes, several } from "../words/number.ts";
 import { Below } from "./Below.tsx";
 import { firstBytes, more, mostBytes, notesOf, partOf, shapeOf, sidesOf, type Sides } from "./content.ts";
-import type { FileDiffProps } from "./index.tsx";
+import { begin } from "./ask.ts";
+import { DiffWaiting, type FileDiffProps } from "./index.tsx";
 import { Lines } from "./Lines.tsx";
 import { Pictures, Special } from "./Other.tsx";
 import { Tables } from "./Tables.tsx";
 import { decoded, wholeLines } from "./text.ts";
 import "./diff.css";
+
+export { begin };
 
 export default function FileDiff(p: FileDiffProps) {
   const turned = p.from === "now";
@@ -26,8 +29,8 @@ export default function FileDiff(p: FileDiffProps) {
   const [lines, setLines] = useState<{ path: string; plus: number; minus: number }>();
   const { path } = p;
   const counted = useCallback((plus: number, minus: number) => setLines({ path, plus, minus }), [path]);
-  if (diff.isError) return <Wrong error={diff.error} again={() => void diff.refetch()} />;
-  if (!diff.data) return <Waiting what="the changes" />;
+  if (diff.isLoadingError) return <Wrong error={diff.error} again={() => void diff.refetch()} />;
+  if (!diff.data) return <DiffWaiting path={path} />;
   const sides = sidesOf(diff.data, path, p.was, turned);
   const folder = path.endsWith("/") || (!sides.change && sides.below.length > 0);
   const own = lines?.path === path ? lines : undefined;
@@ -112,9 +115,9 @@ function TextContent(p: ContentProps & { head: React.ReactNode }) {
   const { before: b, after: a } = p.sides;
   const before = useQuery({ ...partOf(p.ws, b, most), enabled: !!b && !same, placeholderData: (old) => old });
   const after = useQuery({ ...partOf(p.ws, a, most), placeholderData: (old) => old });
-  const wrong = before.error ?? after.error;
+  const wrong = before.isLoadingError || after.isLoadingError ? (before.error ?? after.error) : undefined;
   if (wrong) return <Wrong error={wrong} again={() => void Promise.all([before.refetch(), after.refetch()])} />;
-  if ((b && !same && !before.data) || (a && !after.data)) return <Waiting what="the file" />;
+  if ((b && !same && !before.data) || (a && !after.data)) return <Waiting what="the file" at={1} />;
   const sides = [same ? undefined : before.data, after.data];
   const [x, y] = sides.map((s) => (s ? decoded(s.bytes) : { text: "", binary: false }));
   if (x!.binary || y!.binary) return <Special head={p.head} sides={p.sides} binary />;

@@ -52,7 +52,7 @@ export function Lines(p: LinesProps) {
   const own = answer?.before === before && answer.after === after ? answer : undefined;
   const sheet = useMemo(() => (own?.compared ? sheetOf(before, after, language, own.compared) : undefined), [own, before, after, language]);
   if (own?.error) return <Wrong error={own.error} />;
-  if (!sheet) return <Waiting what="the lines" />;
+  if (!sheet) return <Waiting what="the lines" at={1} />;
   return <Drawn {...p} sheet={sheet} key={p.path} />;
 }
 

@@ -21,7 +21,7 @@ export function TableRows({ ws, ends, name }: { ws: string; ends: Ends; name: st
   const [more, setMore] = useState<RowChange[]>([]);
   const [error, setError] = useState<unknown>();
   const first = useQuery(rowsOf(ws, q));
-  if (first.isError) return <Wrong error={first.error} again={() => void first.refetch()} />;
+  if (first.isLoadingError) return <Wrong error={first.error} again={() => void first.refetch()} />;
   if (!first.data) return <Waiting what="the rows" />;
   const right = turned ? turnedRows(first.data) : first.data;
   const table = right.tables[0];

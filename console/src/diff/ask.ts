@@ -20,6 +20,9 @@ function started(): Worker {
   return (worker = w);
 }
 
+/** Starts the worker before it is needed. */
+export const begin = (): void => void started();
+
 export function compare(before: string, after: string, language: string, cut: boolean): Promise<Compared> {
   const id = ++last;
   return new Promise((done, wrong) => {

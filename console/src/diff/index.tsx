@@ -2,7 +2,9 @@
 // with the first diff that is opened.
 import { lazy, Suspense, type ReactNode } from "react";
 import type { Fact } from "../api/types.ts";
+import { Path } from "../parts/marks.tsx";
 import { Waiting } from "../parts/states.tsx";
+import { shown } from "../words/escape.ts";
 
 export interface FileDiffProps {
   ws: string;
@@ -17,11 +19,25 @@ export interface FileDiffProps {
   actions?: ReactNode; // beside the ways back
 }
 
-const Loaded = lazy(() => import("./FileDiff.tsx"));
+const load = () => import("./FileDiff.tsx");
+const Loaded = lazy(load);
+
+/** The code of the viewer, before a diff is opened: a page that lost its server can still show what it has. */
+export const loadDiff = (): Promise<unknown> => load().then((m) => m.begin());
+
+/** A diff that is being read: its head stands, and its lines are bars. */
+export function DiffWaiting({ path = "" }: { path?: string }) {
+  return (
+    <div className="diff-waiting" role="status" aria-label={`Reading the changes${path ? ` of ${shown(path)}` : ""}`}>
+      <header>{path ? <Path path={path} /> : <i className="bar" />}</header>
+      <Waiting what="the changes" at={1} />
+    </div>
+  );
+}
 
 export function FileDiff(p: FileDiffProps) {
   return (
-    <Suspense fallback={<Waiting what="the diff" />}>
+    <Suspense fallback={<DiffWaiting path={p.path} />}>
       <Loaded {...p} />
     </Suspense>
   );

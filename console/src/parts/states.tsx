@@ -4,11 +4,11 @@ import { Trouble } from "../api/ask.ts";
 import type { Problem } from "../api/types.ts";
 import { shown, shownLines } from "../words/escape.ts";
 
-/** Waiting keeps the layout: bars after 300 ms, a sentence after 5 s, no spinner. */
-export function Waiting({ what }: { what: string }) {
-  const [stage, setStage] = useState(0);
+/** Waiting keeps the layout: bars after 300 ms or at once, a sentence after 5 s, no spinner. */
+export function Waiting({ what, at = 0 }: { what: string; at?: 0 | 1 }) {
+  const [stage, setStage] = useState<number>(at);
   useEffect(() => {
-    const a = setTimeout(() => setStage(1), 300);
+    const a = setTimeout(() => setStage((s) => Math.max(s, 1)), 300);
     const b = setTimeout(() => setStage(2), 5000);
     return () => {
       clearTimeout(a);

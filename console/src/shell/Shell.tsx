@@ -12,6 +12,7 @@ import { hour } from "../words/time.ts";
 import { Find } from "./Find.tsx";
 import { KeyPage } from "./KeyPage.tsx";
 import { useKeys } from "./keys.ts";
+import { loadScreens } from "./screen.tsx";
 import { turnTheme, useTheme } from "./theme.ts";
 import "./shell.css";
 
@@ -20,6 +21,10 @@ export function Shell() {
   const { ws } = useParams({ strict: false });
   const [keys, setKeys] = useState(false);
   useKeys({ "?": () => setKeys(true) });
+  useEffect(() => {
+    const idle = window.requestIdleCallback ?? ((f: () => void) => setTimeout(f, 1500));
+    idle(() => void loadScreens());
+  }, []);
   return (
     <div className="shell">
       <a className="skip" href="#page">

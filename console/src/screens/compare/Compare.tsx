@@ -4,7 +4,7 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useCallback, useMemo, useState } from "react";
 import { changesOf, logOf, momentOf, statusOf } from "../../api/queries.ts";
 import type { Story } from "../../api/types.ts";
-import { FileDiff } from "../../diff/index.tsx";
+import { DiffWaiting, FileDiff } from "../../diff/index.tsx";
 import { Flag, Lines, Named, Verify } from "../../parts/marks.tsx";
 import { useNarrow } from "../../parts/media.ts";
 import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
@@ -47,7 +47,7 @@ export default function Compare() {
     return (
       <>
         <h1 className="sr">Compare</h1>
-        {status.isError ? (
+        {status.isLoadingError ? (
           <Wrong error={status.error} />
         ) : !search.from && status.data && !status.data.latest ? (
           <Empty title="There is nothing to compare yet">The first moment is made by the next turn of an agent, or by retake save.</Empty>
@@ -106,7 +106,7 @@ function Pair({ ws, from, to }: { ws: string; from: Point; to: Point }) {
       </nav>
       <div className={part === "diff" ? "compare-columns show-diff" : "compare-columns show-story"}>
         <div className="moment-column side">
-          <Changes ws={ws} from={from.word} to={target || "now"} story={told.story} error={told.error} meanwhile={told.meanwhile} more={told.more} by={by} setBy={setBy} chosen={path} choose={choose} browse={target || undefined} />
+          <Changes ws={ws} from={from.word} to={target || "now"} story={told.story} error={told.error} again={told.again} meanwhile={told.meanwhile} more={told.more} by={by} setBy={setBy} chosen={path} choose={choose} browse={target || undefined} />
         </div>
         <section className="moment-column" id="moment-diff" tabIndex={-1} aria-label="Diff">
           {path ? (
@@ -126,8 +126,10 @@ function Pair({ ws, from, to }: { ws: string; from: Point; to: Point }) {
             <Empty title="No file differs">
               {from.word} and {to.word} hold the same files.
             </Empty>
+          ) : told.error ? (
+            <Wrong error={told.error} again={told.again} />
           ) : (
-            <Waiting what="the changes" />
+            <DiffWaiting />
           )}
         </section>
       </div>

@@ -20,7 +20,7 @@ export default function Effects() {
   const { ws } = useParams({ strict: false }) as { ws: string };
   const effects = useQuery(effectsOf(ws));
   if (effects.isPending) return <Waiting what="the effects" />;
-  if (effects.isError) return <Wrong error={effects.error} again={() => void effects.refetch()} />;
+  if (effects.isLoadingError) return <Wrong error={effects.error} again={() => void effects.refetch()} />;
   if (effects.data.length === 0) {
     return (
       <div className="page">

@@ -23,7 +23,7 @@ export default function Forks() {
   const go = useNavigate();
   const { may } = usePowers();
   if (forks.isPending) return <Waiting what="the forks" />;
-  if (forks.isError) return <Wrong error={forks.error} again={() => void forks.refetch()} />;
+  if (forks.isLoadingError) return <Wrong error={forks.error} again={() => void forks.refetch()} />;
   return (
     <div className="page forks">
       {forks.data.length === 0 ? <None ws={ws} may={may("return")} /> : <Some ws={ws} forks={forks.data} may={may("return")} />}

@@ -18,7 +18,7 @@ export function Blamed({ ws, path }: { ws: string; path: string }) {
   const rows = useMemo(() => blameRows(blame.data?.lines ?? [], (blame.data?.moments ?? []).map((m) => m.number)), [blame.data]);
   const language = languageOf(path);
   const states = useMemo(() => statesOf(rows.map((r) => r.text), language), [rows, language]);
-  if (blame.isError) return <Wrong error={blame.error} again={() => void blame.refetch()} />;
+  if (blame.isLoadingError) return <Wrong error={blame.error} again={() => void blame.refetch()} />;
   if (!blame.data) return <Waiting what="the lines" />;
   if (rows.length === 0) return <Empty title="There are no lines to tell of">{blame.data.why ? oneLine(blame.data.why) : "The file is empty."}</Empty>;
   const moments = new Map((blame.data.moments ?? []).map((m) => [m.number, m]));

@@ -58,7 +58,7 @@ function Of({ ws, path }: { ws: string; path: string }) {
     return (
       <>
         <h1 className="sr">History of {shown(path)}</h1>
-        {log.isError ? (
+        {log.isLoadingError ? (
           <Wrong error={log.error} again={() => void log.refetch()} />
         ) : log.data ? (
           <Empty title={`No moment changed ${shown(path)}`}>It is not in any moment under this path, or it was never other than it is.</Empty>

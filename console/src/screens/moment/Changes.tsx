@@ -20,6 +20,7 @@ export interface ChangesProps {
   to: string;
   story?: Story;
   error?: unknown;
+  again?: () => void; // asks for the story once more
   meanwhile?: Change[]; // the first of the paths, while the story is being read
   more?: boolean; // there are other paths
   by: string; // "path", else meaning
@@ -81,16 +82,28 @@ const heights = { head: 32, file: 25, fact: 20, fold: 25 };
 const tall = { head: 44, file: 40, fact: 24, fold: 40 };
 
 function ByMeaning(p: ChangesProps) {
-  if (p.error) return <Wrong error={p.error} />;
+  if (p.error && !p.meanwhile) return <Wrong error={p.error} again={p.again} />;
   if (p.story) return <Themes story={p.story} chosen={p.chosen} choose={p.choose} />;
   if (!p.meanwhile) return <Waiting what="the story" />;
   return (
     <>
-      <Reading text={`What it means is still being read; these are the ${p.more ? "first of the " : ""}paths.`} />
+      {p.error ? <Unread again={p.again} /> : <Reading text={`What it means is still being read; these are the ${p.more ? "first of the " : ""}paths.`} />}
       <Tree {...p} browse={undefined} changes={p.meanwhile} />
     </>
   );
 }
+
+/** The meaning could not be read; the paths below stand without it. */
+const Unread = ({ again }: { again?: () => void }) => (
+  <p className="moment-all" role="alert">
+    What the changes mean could not be read. These are the paths.{" "}
+    {again ? (
+      <button type="button" className="link" onClick={again}>
+        Try again
+      </button>
+    ) : null}
+  </p>
+);
 
 const Reading = ({ text }: { text: string }) => (
   <p className="moment-all" role="status">

@@ -4,9 +4,9 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useCallback, useMemo, useRef } from "react";
 import { logOf, momentOf, stateOf, storyOf, verificationsOf } from "../../api/queries.ts";
 import type { Checkpoint, Story } from "../../api/types.ts";
-import { FileDiff } from "../../diff/index.tsx";
+import { DiffWaiting, FileDiff } from "../../diff/index.tsx";
 import { useNarrow } from "../../parts/media.ts";
-import { Waiting, Wrong } from "../../parts/states.tsx";
+import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
 import type { MomentSearch } from "../../router.tsx";
 import { useKeys } from "../../shell/keys.ts";
 import { shown } from "../../words/escape.ts";
@@ -24,7 +24,7 @@ export default function Moment() {
   const { ws, ref } = useParams({ from: "/w/$ws/m/$ref" });
   const moment = useQuery(momentOf(ws, ref));
   useQuery({ ...storyOf(ws, "", ref), enabled: /^\d+$/.test(ref) }); // begun at once, read below
-  if (moment.isError) {
+  if (moment.isLoadingError) {
     return (
       <>
         <h1 className="sr">Moment {shown(ref)}</h1>
@@ -44,13 +44,38 @@ export default function Moment() {
   return <Opened ws={ws} c={moment.data} key={moment.data.id} />;
 }
 
-/** The page before it is known what it shows. */
+/** The page before it is known what it shows, with its parts where they will be. */
 function Before({ title }: { title: string }) {
   return (
-    <>
+    <div className="moment" aria-busy="true">
       <h1 className="sr">{title}</h1>
-      <Waiting what={title.toLowerCase()} />
-    </>
+      <header className="moment-head" aria-hidden="true">
+        <div className="grow">
+          <i className="bar wide" />
+          <i className="bar" />
+        </div>
+      </header>
+      <dl className="moment-facts" aria-hidden="true">
+        {["Verified by us", "Changed", "Environment", "Effects", "Coverage"].map((word) => (
+          <div key={word}>
+            <dt>{word}</dt>
+            <dd>
+              <i className="bar" />
+            </dd>
+            <dd />
+          </div>
+        ))}
+      </dl>
+      <div className="moment-columns">
+        <div className="moment-column side">
+          <Waiting what={title.toLowerCase()} />
+        </div>
+        <section className="moment-column">
+          <DiffWaiting />
+        </section>
+        <aside className="moment-column talk" />
+      </div>
+    </div>
   );
 }
 
@@ -99,10 +124,10 @@ function Opened({ ws, c }: { ws: string; c: Checkpoint }) {
       <PartTabs part={part} show={show} />
       <div className={`moment-columns show-${part}`}>
         <div className="moment-column side" id="moment-story" tabIndex={-1}>
-          <Changes ws={ws} from="" to={ref} story={told.story} error={told.error} meanwhile={told.meanwhile} more={told.more} by={search.by ?? ""} setBy={(by) => set({ by })} chosen={path} choose={choose} browse={ref} />
+          <Changes ws={ws} from="" to={ref} story={told.story} error={told.error} again={told.again} meanwhile={told.meanwhile} more={told.more} by={search.by ?? ""} setBy={(by) => set({ by })} chosen={path} choose={choose} browse={ref} />
         </div>
         <section className="moment-column" id="moment-diff" tabIndex={-1} aria-label="Diff">
-          <Middle ws={ws} c={c} path={path} story={told.story} view={search.view} set={set} choose={choose} />
+          <Middle ws={ws} c={c} path={path} story={told.story} failed={!!told.error} again={told.again} view={search.view} set={set} choose={choose} />
         </section>
         <aside className="moment-column talk" tabIndex={0} aria-label="Verification and conversation">
           <div id="moment-verified" tabIndex={-1}>
@@ -151,20 +176,36 @@ function PartTabs({ part, show }: { part: Part; show: (p: Part) => void }) {
   );
 }
 
+function NoStory({ again }: { again: () => void }) {
+  return (
+    <Empty title="No diff to show yet">
+      <p>What changed in this moment could not be read. Nothing was changed by looking.</p>
+      <p className="row">
+        <button type="button" className="button" onClick={again}>
+          Try again
+        </button>
+      </p>
+    </Empty>
+  );
+}
+
 interface MiddleProps {
   ws: string;
   c: Checkpoint;
   path: string;
   story?: Story;
+  failed: boolean; // the story could not be read
+  again: () => void;
   view?: string;
   set: (s: MomentSearch) => void;
   choose: (path: string) => void;
 }
 
-function Middle({ ws, c, path, story, view, set, choose }: MiddleProps) {
+function Middle({ ws, c, path, story, failed, again, view, set, choose }: MiddleProps) {
   const ref = String(c.number);
   const folder = path.endsWith("/");
-  if (path === "") return story ? <Nothing since={story.from ? String(story.from.number) : "the moment before"} browse={() => set({ by: "path", part: "story" })} /> : <Waiting what="the changes" />;
+  if (path === "" && failed) return <NoStory again={again} />;
+  if (path === "") return story ? <Nothing since={story.from ? String(story.from.number) : "the moment before"} browse={() => set({ by: "path", part: "story" })} /> : <DiffWaiting />;
   const actions = folder ? null : (
     <Link className="button ghost" to="/w/$ws/history" params={{ ws }} search={{ path, at: ref }}>
       History

@@ -1,7 +1,7 @@
 // The story between two moments. Reading what changes mean can take seconds when there
 // are thousands; which paths differ is known sooner, and is shown meanwhile.
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 import { storyOf } from "../../api/queries.ts";
 import type { Change, Story } from "../../api/types.ts";
 import { firstPath } from "./story.ts";
@@ -13,7 +13,8 @@ export interface Told {
   error?: unknown;
   meanwhile?: Change[]; // the first of the paths, while the story is being read
   more?: boolean; // there are other paths
-  first: string; // what is looked at when nothing was chosen; it does not change any more
+  first: string; // what is looked at when nothing was chosen: the worst fact, as soon as it is known
+  again: () => void; // asks for the story once more
 }
 
 const patience = 300;
@@ -29,8 +30,8 @@ export function useStory(ws: string, from: string, to: string, eager: boolean): 
     const t = setTimeout(() => setSlow(true), patience);
     return () => clearTimeout(t);
   }, [waits]);
-  const meanwhile = waits && (slow || eager) ? paths.changes : undefined;
-  const first = useRef("");
-  if (first.current === "") first.current = story.data ? firstPath(story.data) : meanwhile ? firstChanged(meanwhile) : "";
-  return { story: story.data, error: story.error ?? undefined, meanwhile, more: paths.more, first: first.current };
+  const failed = story.isLoadingError;
+  const meanwhile = (waits || failed) && (slow || eager) ? paths.changes : undefined; // what failed is shown by path
+  const first = story.data ? firstPath(story.data) : meanwhile ? firstChanged(meanwhile) : "";
+  return { story: story.data, error: failed ? story.error : undefined, meanwhile, more: paths.more, first, again: () => void story.refetch() };
 }

@@ -34,7 +34,7 @@ export default function Settings() {
   const log = useQuery(logOf(ws));
   const { server } = usePowers();
   if (status.isPending) return <Waiting what="the settings" />;
-  if (status.isError) return <Wrong error={status.error} again={() => void status.refetch()} />;
+  if (status.isLoadingError) return <Wrong error={status.error} again={() => void status.refetch()} />;
   const st = status.data;
   return (
     <div className="page settings">

@@ -18,7 +18,7 @@ export default function Tasks() {
   const { ws } = useParams({ strict: false }) as { ws: string };
   const tasks = useQuery(tasksOf(ws));
   if (tasks.isPending) return <Waiting what="the tasks" />;
-  if (tasks.isError) return <Wrong error={tasks.error} again={() => void tasks.refetch()} />;
+  if (tasks.isLoadingError) return <Wrong error={tasks.error} again={() => void tasks.refetch()} />;
   if (tasks.data.length === 0) {
     return (
       <div className="page">
