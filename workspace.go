@@ -17,6 +17,7 @@ type Workspace struct {
 
 	Origin      *Origin       `json:"origin,omitempty"`      // of a fork: what it grew from
 	Interrupted *Interruption `json:"interrupted,omitempty"` // told by Locate and Status, and stored nowhere
+	Stale       string        `json:"stale,omitempty"`       // why the newest checkpoints may not be listed: the catalog cannot be written; told by Locate
 }
 
 // Origin is the moment that a fork grew from.

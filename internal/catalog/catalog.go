@@ -25,6 +25,10 @@ var (
 	ErrExists   = errors.New("there is another row with this key")
 )
 
+// ErrUnwritable: the rows can be read but not changed, because their disk is full or
+// read-only.
+var ErrUnwritable = errors.New("the catalog cannot be written")
+
 // Catalog holds the rows of one namespace. Its methods may be called from several goroutines.
 type Catalog interface {
 	Workspaces
@@ -35,6 +39,8 @@ type Catalog interface {
 	Verifications
 	Readings
 	Marks
+	// Wipe leaves nothing readable of rows that were changed or removed.
+	Wipe(ctx context.Context) error
 	io.Closer
 }
 

@@ -99,6 +99,10 @@ func (f *face) here(ctx context.Context) (retake.Service, retake.Workspace, erro
 		f.warned = true
 		fmt.Fprint(f.Err, picture.RenderInterrupted(f.talk(), ws.Interrupted))
 	}
+	if err == nil && ws.Stale != "" && !f.json && !f.warned {
+		f.warned = true
+		fmt.Fprintf(f.Err, "%s The newest checkpoints may not be listed: %s\n", f.talk().Yellow("!"), screen.Escape(ws.Stale))
+	}
 	return s, ws, err
 }
 

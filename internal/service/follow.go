@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/catalog"
+	"github.com/retake-dev/retake/internal/fsx"
 	"github.com/retake-dev/retake/internal/store"
 )
 
@@ -70,8 +72,18 @@ func (s *Service) refill(ctx context.Context, st store.Store, h store.Head) (ret
 	return rep, nil
 }
 
-// heal compares the catalog with the store once in each run of the machine.
-func (s *Service) heal(ctx context.Context) error {
+// heal compares the catalog with the store once in each run of the machine. Reading
+// needs no writing: when the catalog cannot be written, what it holds is read, and stale
+// says so.
+func (s *Service) heal(ctx context.Context) (stale string, err error) {
+	err = s.compareCatalog(ctx)
+	if errors.Is(err, catalog.ErrUnwritable) || errors.Is(err, fsx.ErrNoSpace) {
+		return retake.AsError(err).Error(), nil
+	}
+	return "", err
+}
+
+func (s *Service) compareCatalog(ctx context.Context) error {
 	if s.p.Boot == "" {
 		return nil
 	}

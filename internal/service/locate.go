@@ -17,7 +17,8 @@ import (
 // Locate finds the workspace that dir lies in, by the nearest mark above it. A
 // root that was moved is noted; a copy is not taken for the original.
 func (s *Service) Locate(ctx context.Context, dir string) (retake.Workspace, error) {
-	if err := s.heal(ctx); err != nil {
+	stale, err := s.heal(ctx)
+	if err != nil {
 		return retake.Workspace{}, fault("the catalog does not follow the store", unchanged, err)
 	}
 	path, err := realPath(dir)
@@ -27,7 +28,7 @@ func (s *Service) Locate(ctx context.Context, dir string) (retake.Workspace, err
 	for at := path; ; at = filepath.Dir(at) {
 		ws, found, err := s.markedAt(ctx, at)
 		if found && err == nil {
-			ws.Interrupted = s.interrupted(ctx, ws.ID)
+			ws.Interrupted, ws.Stale = s.interrupted(ctx, ws.ID), stale
 		}
 		if err != nil || found {
 			return ws, fault("the workspace was not found", unchanged, err)
@@ -104,7 +105,11 @@ func (s *Service) relocated(ctx context.Context, ws retake.Workspace, path strin
 		}
 	}
 	ws.Root, ws.Dev, ws.Ino = path, i.Dev, i.Ino
-	return ws, true, s.p.Catalog.PutWorkspace(ctx, ws)
+	err := s.p.Catalog.PutWorkspace(ctx, ws)
+	if errors.Is(err, catalog.ErrUnwritable) {
+		err = nil // it is noted the next time
+	}
+	return ws, true, err
 }
 
 // stillThere reports whether the workspace's recorded root is still it.
@@ -163,7 +168,7 @@ func (s *Service) openRoot(ctx context.Context, id retake.WorkspaceID) (retake.W
 
 // Workspaces lists all.
 func (s *Service) Workspaces(ctx context.Context) ([]retake.WorkspaceState, error) {
-	if err := s.heal(ctx); err != nil {
+	if _, err := s.heal(ctx); err != nil {
 		return nil, fault("the catalog does not follow the store", unchanged, err)
 	}
 	all, err := s.p.Catalog.Workspaces(ctx)

@@ -3,11 +3,14 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	driver "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/catalog"
+	"github.com/retake-dev/retake/internal/fsx"
 )
 
 // Explain puts the driver's errors about the file at path into words: damage is
@@ -23,6 +26,14 @@ func Explain(path string) func(error) error {
 				Hint: "Move the file away and rebuild the catalog from the store.",
 				Err:  err,
 			}
+		case isUnwritable(err):
+			return &retake.Error{
+				Kind: retake.Limit,
+				What: fmt.Sprintf("the catalog file %s cannot be written: %s", path, whyUnwritable(path, err)),
+				Safe: "Nothing was changed.",
+				Hint: "free some space on that disk, and try again",
+				Err:  errors.Join(catalog.ErrUnwritable, err),
+			}
 		case isBusy(err):
 			return &retake.Error{
 				Kind: retake.Busy,
@@ -34,6 +45,30 @@ func Explain(path string) func(error) error {
 		}
 		return err
 	}
+}
+
+// whyUnwritable names the disk and what is free on it.
+func whyUnwritable(path string, err error) string {
+	dir := filepath.Dir(path)
+	free, _, ferr := fsx.OS().Free(dir)
+	switch {
+	case code(err)&0xff == lib.SQLITE_READONLY:
+		return "its disk is read-only"
+	case ferr != nil:
+		return "its disk is full or read-only"
+	}
+	return fmt.Sprintf("the disk of %s has %d kB free", dir, free/1000)
+}
+
+// isUnwritable: the disk is full, or read-only. SQLite cannot always tell a full disk
+// from one that fails to write, or from a log that it cannot make.
+func isUnwritable(err error) bool {
+	c := code(err)
+	switch c & 0xff {
+	case lib.SQLITE_FULL, lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN:
+		return true
+	}
+	return c == lib.SQLITE_IOERR_WRITE || c == lib.SQLITE_IOERR_SHMSIZE || c == lib.SQLITE_IOERR_SHMOPEN || c == lib.SQLITE_IOERR_TRUNCATE || c == lib.SQLITE_IOERR_FSYNC
 }
 
 // code is the driver's code for err; the low byte is its class.

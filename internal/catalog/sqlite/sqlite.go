@@ -67,6 +67,16 @@ type file struct {
 	oneShot bool
 }
 
+// Wipe writes the file anew: deleted rows stay in free pages and in the log otherwise.
+func (f *file) Wipe(ctx context.Context) error {
+	for _, text := range []string{"PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
+		if _, err := f.db.ExecContext(ctx, text); err != nil {
+			return fmt.Errorf("wipe catalog: %w", err)
+		}
+	}
+	return nil
+}
+
 // Close closes the database.
 func (f *file) Close() error {
 	if f.oneShot {
@@ -97,8 +107,28 @@ func DB(ctx context.Context, path string, opts Options) (*sql.DB, error) {
 	}
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
-	if err := useLog(ctx, db); err != nil {
+	err = useLog(ctx, db)
+	if isUnwritable(err) && path != Memory {
+		if still, serr := openStill(ctx, name); serr == nil {
+			return still, db.Close()
+		}
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open catalog: %w", Explain(path)(err)), db.Close())
+	}
+	return db, nil
+}
+
+// openStill opens a file that cannot be written, as it is: rows can be read, and every
+// change is refused. What is in a log beside it that could not be opened is not seen.
+func openStill(ctx context.Context, name string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", name+"?mode=ro&immutable=1&_error_rc=1")
+	if err != nil {
+		return nil, err
+	}
+	var n int
+	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM sqlite_master").Scan(&n); err != nil || n == 0 {
+		return nil, errors.Join(errors.New("nothing to read"), err, db.Close())
 	}
 	return db, nil
 }
