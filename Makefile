@@ -1,7 +1,7 @@
 export GOFLAGS := -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: help build test lint script verify ordeal agents headless bench sizes story pictures
+.PHONY: help build test lint script verify ordeal purge agents headless bench sizes story pictures
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ verify: ## generated files are current, other systems build, the portable code p
 ordeal: ## the full reliability harness
 	go run -tags testing ./test/ordeal -tier c -o reliability.json
 	go run ./test/readme
+
+purge: ## 1,000 secrets captured in every way, purged, and searched for
+	RETAKE_PURGE_SECRETS=1000 RETAKE_PURGE_RESULT=$(CURDIR)/bench/results/purge.json go test -count=1 -timeout 60m -run TestR3_PurgedSecretsAreGone ./test/purge
 
 agents: ## real agents against a model that follows a script; npm fetches them
 	go run ./test/agents -install -o test/agents/results.json -doc docs/AGENTS.md -pages docs/start

@@ -17,6 +17,7 @@ const (
 	ReasonTooBig     Reason = "too-big"    // a new file over the limit of the policy
 	ReasonExcluded   Reason = "excluded"   // named by the policy
 	ReasonIgnored    Reason = "ignored"    // hidden by git's rules, when the policy follows them
+	ReasonPurged     Reason = "purged"     // it was there, and was removed from the history for good
 	ReasonStore      Reason = "store"      // our own store, when it lies below the root
 )
 

@@ -19,6 +19,7 @@ type Service interface {
 	Observer
 	Keeper
 	Custodian
+	Purger
 	Backer
 	io.Closer
 }

@@ -154,6 +154,28 @@ func (w *Worker) Drop(ctx context.Context, ws retake.WorkspaceID) (retake.Backup
 	return out, nil
 }
 
+// Forget removes the local copy of what a backup sends. What was pushed stays at the
+// remote, and would come back from there: then the backup ends, until it is set again.
+func (w *Worker) Forget(ctx context.Context, ws retake.WorkspaceID) error {
+	b, err := w.State(ws)
+	if errors.Is(err, ErrNone) {
+		return nil
+	}
+	if err != nil || b.Pushed != nil {
+		_, err := w.Drop(ctx, ws)
+		return err
+	}
+	release, err := w.lock(ctx, ws)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := os.RemoveAll(filepath.Join(w.dir(ws), repoDir)); err != nil {
+		return fmt.Errorf("remove backup: %w", err)
+	}
+	return nil
+}
+
 // Waits between tries: they double, and what only a person can put right is asked for now
 // and then.
 const (

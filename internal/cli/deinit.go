@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,13 +19,18 @@ type deinitAnswer struct {
 }
 
 func (f *face) deinitCommand() *cobra.Command {
-	return &cobra.Command{
+	var purge bool
+	cmd := &cobra.Command{
 		Use: "deinit [NAME]", Short: "end the protection; the history stays", Args: between(0, 1),
+		Example: "  retake deinit              # stop recording here; the history stays readable\n  retake deinit shop --purge # also erase its whole history",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			s, ws, err := f.chosen(ctx, args)
 			if err != nil {
 				return err
+			}
+			if purge {
+				return f.erase(ctx, s, ws)
 			}
 			if !f.yes && f.canAsk() {
 				ok, err := f.ask(ctx, fmt.Sprintf("End the protection of %s, %s?", screen.Escape(ws.Name), f.talk().Path(ws.Root)))
@@ -43,6 +49,35 @@ func (f *face) deinitCommand() *cobra.Command {
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&purge, "purge", false, "erase the whole history too; this cannot be undone")
+	return cmd
+}
+
+// erase removes a workspace's history for good, after a word from a person.
+func (f *face) erase(ctx context.Context, s retake.Service, ws retake.Workspace) error {
+	if !f.yes {
+		if !f.canAsk() {
+			return &retake.Error{Kind: retake.Denied, What: "erasing a history cannot be undone and needs your confirmation", Safe: nothingChanged, Hint: "confirm it: retake deinit --purge --yes"}
+		}
+		ok, err := f.ask(ctx, fmt.Sprintf("Erase the whole history of %s, %s? This cannot be undone.", screen.Escape(ws.Name), f.talk().Path(ws.Root)))
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return errLeft
+		}
+	}
+	rep, err := s.Erase(ctx, ws.ID)
+	if err != nil {
+		return err
+	}
+	return f.emit(purgeAnswer{1, rep}, func(l picture.Look) string {
+		text := fmt.Sprintf("%s The history of %s is erased: %s. Its files were not touched.\n", l.Green(l.Glyphs.Yes), l.Bold(screen.Escape(ws.Name)), picture.Moments(rep.Plan.Checkpoints))
+		for _, left := range rep.Left {
+			text += fmt.Sprintf("%s Not removed: %s\n", l.Yellow(l.Glyphs.Warn), screen.Escape(left))
+		}
+		return text
+	})
 }
 
 // chosen finds a workspace by name or id, which also finds one whose directory
@@ -59,13 +94,15 @@ func (f *face) chosen(ctx context.Context, args []string) (retake.Service, retak
 	if err != nil {
 		return nil, retake.Workspace{}, err
 	}
+	named := slices.DeleteFunc(all, func(w retake.WorkspaceState) bool { return w.Name != args[0] && string(w.ID) != args[0] })
+	if slices.ContainsFunc(named, func(w retake.WorkspaceState) bool { return w.Ended == nil }) { // an ended one is meant when no other has the name
+		named = slices.DeleteFunc(named, func(w retake.WorkspaceState) bool { return w.Ended != nil })
+	}
 	var found []retake.Workspace
 	var ids []string
-	for _, w := range all {
-		if w.Ended == nil && (w.Name == args[0] || string(w.ID) == args[0]) {
-			found = append(found, w.Workspace)
-			ids = append(ids, fmt.Sprintf("%s %s %s", w.ID, map[bool]string{false: "at", true: "gone, was at"}[w.Gone], w.Root))
-		}
+	for _, w := range named {
+		found = append(found, w.Workspace)
+		ids = append(ids, fmt.Sprintf("%s %s %s", w.ID, map[bool]string{false: "at", true: "gone, was at"}[w.Gone], w.Root))
 	}
 	switch len(found) {
 	case 0:

@@ -138,6 +138,7 @@ var elsewhere = map[string][2]string{
 	"unpause":  {"Agents are paused on the machine that they work on.", thisHint},
 	"config":   {"Settings are those of this machine.", thisHint},
 	"daemon":   {"The daemon is that of this machine, and a server has none.", thisHint},
+	"purge":    {"A purge runs where the history is kept.", "ask for a deletion: retake deletions ask REF… --why TEXT"},
 	"forget":   {"A server forgets nothing at once.", "ask for it: retake deletions ask REF… --why TEXT"},
 }
 

@@ -23,7 +23,7 @@ type asking struct {
 }
 
 // calls is one of every method.
-var calls = slices.Concat(firstCalls, returnCalls, agentCalls, spaceCalls, storyCalls, officeCalls)
+var calls = slices.Concat(firstCalls, returnCalls, agentCalls, spaceCalls, purgeCalls, storyCalls, officeCalls)
 
 // firstCalls are those that the first client knows.
 var firstCalls = []asking{

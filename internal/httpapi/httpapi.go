@@ -99,6 +99,7 @@ func build(s retake.Service, o Options) (*http.ServeMux, huma.API) {
 	a.observing()
 	a.telling()
 	a.keeping()
+	a.purging()
 	a.backing()
 	a.looking()
 	a.exchanging()

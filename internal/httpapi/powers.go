@@ -43,7 +43,7 @@ var needs = map[string]retake.Power{
 	"list-schedules": retake.PowerAdminister, "drop-schedule": retake.PowerAdminister, "audit": retake.PowerAdminister, "check-audit": retake.PowerAdminister,
 
 	"forget": retake.PowerErase, "request-deletion": retake.PowerErase, "list-deletions": retake.PowerErase, "cancel-deletion": retake.PowerErase,
-	"drop-snapshot": retake.PowerErase,
+	"drop-snapshot": retake.PowerErase, "plan-purge": retake.PowerErase, "purge": retake.PowerErase, "erase": retake.PowerErase,
 
 	"scrub": retake.PowerMaintain, "sweep": retake.PowerMaintain, "thin": retake.PowerMaintain, "rebuild": retake.PowerMaintain, "proof": retake.PowerMaintain,
 }

@@ -75,6 +75,8 @@ var demands = []string{
 	"POST /v1/workspaces/{ws}/holds body.ref",
 	"POST /v1/workspaces/{ws}/plans body",
 	"POST /v1/workspaces/{ws}/plans body.course",
+	"POST /v1/workspaces/{ws}/purge body",
+	"POST /v1/workspaces/{ws}/purge/plan body",
 	"POST /v1/workspaces/{ws}/restore body",
 	"POST /v1/workspaces/{ws}/restores body",
 	"POST /v1/workspaces/{ws}/restores body.course",

@@ -24,6 +24,16 @@ type teller struct {
 	fresh []untold // told just now, with all that is to know; the newest is the last
 }
 
+// forgetAll drops what is kept in memory of moments that became others.
+func (t *teller) forgetAll() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last, t.fresh, t.held = nil, nil, 0
+	for i := range t.queue {
+		t.queue[i].sealed = nil
+	}
+}
+
 // untold is a moment whose story waits.
 type untold struct {
 	retake.Checkpoint

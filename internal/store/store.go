@@ -7,7 +7,8 @@
 //
 //	S1  When Seal returns nil the checkpoint survives a power cut.
 //	S2  A checkpoint is whole or absent; what was not sealed is never listed.
-//	S3  Nothing that a listed checkpoint reaches is ever removed.
+//	S3  Nothing that a listed checkpoint reaches is ever removed. Revise and Erase change
+//	    what is listed, on a person's word alone; bytes go with a sweep that wipes.
 //	S4  A Writer holds its line alone, and holds every Sweep back, until it is closed.
 //	S5  The head of a line is the one with the highest sequence number, never the newest time.
 package store
@@ -62,6 +63,8 @@ type Lines interface {
 	// Leaves calls f for every checkpoint and every tombstone with a number
 	// above after, in rising order; one of the two is nil.
 	Leaves(ctx context.Context, ws retake.WorkspaceID, after int64, f func(*Leaf, *retake.Tombstone) error) error
+	// Erase removes a whole line. Its bytes go with the next sweep. Durable.
+	Erase(ctx context.Context, ws retake.WorkspaceID) error
 }
 
 // Head is the newest state of a line.
@@ -103,6 +106,10 @@ type Writer interface {
 	// Forget replaces checkpoints by tombstones. ErrHeld for the newest and for
 	// pinned ones; then nothing was changed. Durable.
 	Forget(ctx context.Context, stones []retake.Tombstone) error
+	// Revise replaces what checkpoints hold; numbers and ids stay. The bytes of files
+	// and state were written before, by any writer. ErrNotFound; then nothing was
+	// changed. Durable.
+	Revise(ctx context.Context, leaves []Leaf) error
 	// Close gives the line back. What was written and not sealed is garbage.
 	Close() error
 }
@@ -126,6 +133,9 @@ type Upkeep interface {
 	Tend(ctx context.Context) error
 	// Size answers the bytes the store takes.
 	Size(ctx context.Context) (int64, error)
+	// Contents calls f with every piece of stored bytes that can still be read, in the
+	// clear: of objects that are reached and of those that are not.
+	Contents(ctx context.Context, f func(b []byte) error) error
 	// Prove lets the stock engine's own scan read a stored tree and answers the
 	// address it computes, and by which program. ErrNotFound when there is no
 	// stock engine here.
@@ -137,5 +147,6 @@ type Upkeep interface {
 type SweepOptions struct {
 	Room int64         // extra bytes it may take
 	Wait time.Duration // for writers; then it answers ErrBusy
+	Wipe bool          // leave no unreached bytes in what stays, however many must be copied
 	Stop func() bool   // asked between small steps; true leaves the rest for the next sweep
 }

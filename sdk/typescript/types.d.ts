@@ -1013,6 +1013,39 @@ export interface Proof {
   stock: string;
 }
 
+export interface PurgeBody {
+  /** Bytes to remove, in base64: every stored file that contains one of them goes. Not together with paths. */
+  contents?: string[];
+  /** Paths below the root to remove, with everything below them. */
+  paths?: string[];
+}
+
+export interface PurgePlan {
+  beyond: string[] | null;
+  bytes: number;
+  checkpoints: number;
+  gaps: Gap[] | null;
+  live: string[] | null;
+  more: number;
+  records: number;
+  versions: number;
+  workspaces: PurgeScope[] | null;
+}
+
+export interface PurgeReport {
+  bytes: number;
+  left: string[] | null;
+  plan: PurgePlan;
+  searched: number;
+  sweep: SweepReport;
+}
+
+export interface PurgeScope {
+  checkpoints: number;
+  name: string;
+  workspace: string;
+}
+
 export interface Reaction {
   checkpoint?: Checkpoint;
   effects?: Effect[] | null;
@@ -1642,6 +1675,7 @@ export interface Workspace {
   root: string;
   /** The bytes of root, when they are not UTF-8. In base64. */
   root_raw?: string;
+  stale?: string;
 }
 
 export interface WorkspaceList {
@@ -1678,4 +1712,5 @@ export interface WorkspaceState {
   root: string;
   /** The bytes of root, when they are not UTF-8. In base64. */
   root_raw?: string;
+  stale?: string;
 }

@@ -41,7 +41,7 @@ func (c *sweep) rewriteSparse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if full := slices.IndexFunc(packs, func(p sparsePack) bool { return !p.sparse() }); full >= 0 && len(packs)-full < manySmall {
+	if full := slices.IndexFunc(packs, func(p sparsePack) bool { return !p.sparse() }); !c.wipe && full >= 0 && len(packs)-full < manySmall {
 		packs = packs[:full] // a few small ones, full of live bytes, are as good as one
 	}
 	limit := c.batch()
@@ -65,11 +65,16 @@ func (c *sweep) rewriteSparse(ctx context.Context) error {
 // hush keeps the readers of a sole owner waiting until the sweep ends. It answers
 // false when one is there.
 func (c *sweep) hush() bool {
-	if c.s.opts.Sole && !c.quiet {
+	switch {
+	case !c.s.opts.Sole || c.quiet:
+		return true
+	case c.wipe: // it must be done, so it waits for who reads
+		c.s.reads.Lock()
+		c.quiet = true
+	default:
 		c.quiet = c.s.reads.TryLock()
-		return c.quiet
 	}
-	return true
+	return c.quiet
 }
 
 func (c *sweep) letRead() {
@@ -148,11 +153,14 @@ func (c *sweep) sparsePacks(ctx context.Context) ([]sparsePack, error) {
 			return fmt.Errorf("pack %s is named by the index and not there", p.PackID)
 		}
 		sp := sparsePack{id: p.PackID, size: size, live: p.TotalSize}
-		if !sp.sparse() && size >= smallPack {
+		if !c.wipe && !sp.sparse() && size >= smallPack {
 			return nil
 		}
 		for _, i := range p.ContentInfos {
 			sp.contents = append(sp.contents, i.ContentID)
+		}
+		if c.wipe && !c.unclean(ctx, &sp) {
+			return nil
 		}
 		packs = append(packs, sp)
 		return nil

@@ -47,7 +47,7 @@ func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepRe
 	if err != nil {
 		return rep, fmt.Errorf("sweep: %w", err)
 	}
-	c := &sweep{s: s, v: v, mark: m, room: o.Room, stop: o.Stop, begun: s.clock.Now()}
+	c := &sweep{s: s, v: v, mark: m, room: o.Room, stop: o.Stop, wipe: o.Wipe, begun: s.clock.Now()}
 	defer c.letRead()
 	err = c.run(ctx)
 	ctx = context.WithoutCancel(ctx) // what was begun must be left in order
@@ -102,6 +102,7 @@ type sweep struct {
 	begun time.Time
 	room  int64       // bytes a batch may copy; 0: chosen from the free space
 	stop  func() bool // nil: to the end
+	wipe  bool        // no unreached bytes stay
 	quiet bool        // readers are kept waiting
 	extra atomic.Int64
 	peak  atomic.Int64

@@ -125,6 +125,18 @@ func (s *Store) Heads(ctx context.Context) ([]store.Head, error) {
 	return heads, nil
 }
 
+// Erase removes a line.
+func (s *Store) Erase(ctx context.Context, ws retake.WorkspaceID) error {
+	err := s.wait(ctx, func() bool { return !s.held[ws] })
+	if err != nil {
+		return fmt.Errorf("erase line %q: %w: %w", ws, store.ErrBusy, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.lines, ws)
+	return nil
+}
+
 // Head answers one line.
 func (s *Store) Head(ctx context.Context, ws retake.WorkspaceID) (store.Head, error) {
 	if err := ctx.Err(); err != nil {

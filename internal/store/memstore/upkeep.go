@@ -97,6 +97,22 @@ func (s *Store) mark(ctx context.Context) (map[retake.ObjectID]bool, error) {
 	return live, nil
 }
 
+// Contents calls f with all objects.
+func (s *Store) Contents(ctx context.Context, f func([]byte) error) error {
+	s.mu.Lock()
+	all := slices.Collect(maps.Values(s.objects))
+	s.mu.Unlock()
+	for _, b := range all {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := f(bytes.Clone(b)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Tend has nothing to do.
 func (s *Store) Tend(ctx context.Context) error { return ctx.Err() }
 

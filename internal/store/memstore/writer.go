@@ -266,6 +266,31 @@ func (w *writer) Forget(ctx context.Context, stones []retake.Tombstone) error {
 	return nil
 }
 
+// Revise replaces what checkpoints hold: all of them, or none.
+func (w *writer) Revise(ctx context.Context, leaves []store.Leaf) error {
+	made := map[int64]leaf{}
+	for _, l := range leaves {
+		lf, err := w.leaf(ctx, store.Sealing{Card: l.Card, Files: l.Files, Held: l.State})
+		if err != nil {
+			return fmt.Errorf("revise: %w", err)
+		}
+		made[l.Card.Checkpoint.Number] = lf
+	}
+	err := w.change(ctx, func(l *line) error {
+		for n := range made {
+			if _, ok := l.leaves[n]; !ok {
+				return fmt.Errorf("checkpoint %d: %w", n, store.ErrNotFound)
+			}
+		}
+		maps.Copy(l.leaves, made)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("revise line %q: %w", w.ws.ID, err)
+	}
+	return nil
+}
+
 // change lets f change the line and counts it. When f answers an error it must
 // have changed nothing.
 func (w *writer) change(ctx context.Context, f func(*line) error) error {

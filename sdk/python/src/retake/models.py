@@ -666,6 +666,35 @@ class Proof:
 
 
 @dataclass(kw_only=True)
+class PurgePlan:
+    beyond: list[str] = field(default_factory=list)
+    bytes: int
+    checkpoints: int
+    gaps: list[Gap] = field(default_factory=list)
+    live: list[str] = field(default_factory=list)
+    more: int
+    records: int
+    versions: int
+    workspaces: list[PurgeScope] = field(default_factory=list)
+
+
+@dataclass(kw_only=True)
+class PurgeReport:
+    bytes: int
+    left: list[str] = field(default_factory=list)
+    plan: PurgePlan
+    searched: int
+    sweep: SweepReport
+
+
+@dataclass(kw_only=True)
+class PurgeScope:
+    checkpoints: int
+    name: str
+    workspace: str
+
+
+@dataclass(kw_only=True)
 class Reaction:
     checkpoint: Optional[Checkpoint] = None
     effects: list[Effect] = field(default_factory=list)
@@ -1151,6 +1180,7 @@ class Workspace:
     origin: Optional[Origin] = None  # Of a fork: what it grew from.
     root: str
     root_raw: Optional[Raw] = None  # The bytes of root, when they are not UTF-8.
+    stale: Optional[str] = None
 
 
 @dataclass(kw_only=True)
@@ -1180,6 +1210,7 @@ class WorkspaceState:
     origin: Optional[Origin] = None
     root: str
     root_raw: Optional[Raw] = None  # The bytes of root, when they are not UTF-8.
+    stale: Optional[str] = None
 
 
 __all__ = [
@@ -1249,6 +1280,9 @@ __all__ = [
     "Point",
     "Policy",
     "Proof",
+    "PurgePlan",
+    "PurgeReport",
+    "PurgeScope",
     "Reaction",
     "RebuildReport",
     "RestoreResult",

@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/picture"
+	"github.com/retake-dev/retake/internal/screen"
+)
+
+type purgeAnswer struct {
+	V int `json:"v"`
+	retake.PurgeReport
+}
+
+type purgePlanAnswer struct {
+	V int `json:"v"`
+	retake.PurgePlan
+}
+
+type purgeCmd struct {
+	*face
+	content, lines, plan bool
+}
+
+func (f *face) purgeCommand() *cobra.Command {
+	c := &purgeCmd{face: f}
+	cmd := &cobra.Command{
+		Use: "purge [--content [FILE]] [-- PATH…]", Short: "Remove a file or a secret from the whole history", Args: between(0, -1), RunE: c.run,
+		Long: `Removes a path, or every stored file that contains a secret, from all checkpoints of this workspace and its forks.
+
+Shows what would go, then asks. It cannot be undone. Checkpoints stay and name what was purged. Afterwards Retake searches
+everything that it keeps and reports each copy that is left. What was pushed to a git backup is not removed there.`,
+		Example: `  retake purge -- .env                       # this path, in every checkpoint
+  retake purge --content < secret.txt        # every stored file that contains these bytes
+  retake purge --content secret.txt --plan   # preview only`,
+	}
+	cmd.Flags().BoolVar(&c.content, "content", false, "read the secret from FILE or from standard input; a newline at its end does not count")
+	cmd.Flags().BoolVar(&c.lines, "lines", false, "with --content: each line is a secret of its own")
+	cmd.Flags().BoolVar(&c.plan, "plan", false, "show what would go; nothing is changed")
+	return cmd
+}
+
+func (c *purgeCmd) run(cmd *cobra.Command, args []string) error {
+	ctx := cmd.Context()
+	s, ws, err := c.here(ctx)
+	if err != nil {
+		return err
+	}
+	req := retake.PurgeRequest{Workspace: ws.ID}
+	if c.content {
+		req.Contents, err = c.secrets(cmd, args)
+	} else {
+		req.Paths, err = c.paths(cmd, ws, args)
+	}
+	if err != nil {
+		return err
+	}
+	p := c.progress("search")
+	req.Progress = p.tell()
+	plan, err := s.PlanPurge(ctx, req)
+	p.done()
+	if err != nil {
+		return err
+	}
+	if c.plan || plan.Checkpoints == 0 {
+		return c.emit(purgePlanAnswer{1, plan}, func(l picture.Look) string { return renderPurgePlan(l, plan) })
+	}
+	if err := c.agree(ctx, plan); err != nil {
+		return err
+	}
+	p = c.progress("purge")
+	req.Progress = p.tell()
+	rep, err := s.Purge(ctx, req)
+	p.done()
+	if err != nil {
+		return err
+	}
+	return c.emit(purgeAnswer{1, rep}, func(l picture.Look) string { return renderPurge(l, rep) })
+}
+
+// maxSecret bounds what is searched for.
+const maxSecret = 1 << 20
+
+// secrets reads what is searched for. It is never an argument: arguments are seen by
+// other programs and kept by shells.
+func (c *purgeCmd) secrets(cmd *cobra.Command, args []string) ([][]byte, error) {
+	var r io.Reader = c.In
+	switch {
+	case len(args) > 1:
+		return nil, usage(helpHint(cmd), "--content takes one file.")
+	case len(args) == 1 && args[0] != "-":
+		f, err := os.Open(c.at(args[0]))
+		if err != nil {
+			return nil, &retake.Error{Kind: retake.NotFound, What: "the file with the secret cannot be read", Safe: nothingChanged, Hint: "name a file, or write it to standard input: retake purge --content < FILE", Err: err}
+		}
+		defer f.Close() //nolint:errcheck // only read
+		r = f
+	}
+	b, err := io.ReadAll(io.LimitReader(r, maxSecret+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxSecret {
+		return nil, usage(helpHint(cmd), "The secret has at most %s.", screen.Bytes(maxSecret))
+	}
+	all := [][]byte{bytes.TrimRight(b, "\r\n")}
+	if c.lines {
+		all = slices.DeleteFunc(bytes.FieldsFunc(b, func(r rune) bool { return r == '\n' || r == '\r' }), func(l []byte) bool { return len(l) == 0 })
+	}
+	if i := slices.IndexFunc(all, func(l []byte) bool { return len(l) < retake.MinPurgeContent }); i >= 0 || len(all) == 0 {
+		return nil, usage(helpHint(cmd), "A secret has at least %d bytes.", retake.MinPurgeContent)
+	}
+	return all, nil
+}
+
+func (c *purgeCmd) paths(cmd *cobra.Command, ws retake.Workspace, args []string) ([]string, error) {
+	if len(args) == 0 {
+		return nil, usage(helpHint(cmd), "Name a path, or use --content.")
+	}
+	var out []string
+	for _, a := range args {
+		p, err := c.inside(ws, a)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+func (c *purgeCmd) agree(ctx context.Context, plan retake.PurgePlan) error {
+	if c.yes {
+		return nil
+	}
+	if !c.canAsk() {
+		return &retake.Error{Kind: retake.Denied, What: "a purge cannot be undone and needs your confirmation", Safe: nothingChanged, Hint: "preview it: retake purge --plan …     confirm it: --yes"}
+	}
+	fmt.Fprint(c.Err, renderPurgePlan(c.talk(), plan))
+	ok, err := c.ask(ctx, fmt.Sprintf("Purge this from %s? This cannot be undone.", picture.Moments(plan.Checkpoints)))
+	if err == nil && !ok {
+		err = errLeft
+	}
+	return err
+}
+
+func renderPurgePlan(l picture.Look, p retake.PurgePlan) string {
+	if p.Checkpoints == 0 {
+		return "Nothing to purge: no checkpoint holds it.\n" + purgeNotes(l, p)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s hold it: %s, %s.\n", l.Bold(picture.Moments(p.Checkpoints)), picture.Number(p.Versions, "stored file", "stored files"), screen.Bytes(p.Bytes))
+	for _, w := range p.Workspaces {
+		if w.Checkpoints > 0 {
+			fmt.Fprintf(&b, "  %s  %s\n", screen.Escape(w.Name), picture.Moments(w.Checkpoints))
+		}
+	}
+	for _, g := range p.Gaps {
+		fmt.Fprintf(&b, "  %s\n", screen.Escape(g.Path))
+	}
+	if p.More > 0 {
+		fmt.Fprintf(&b, "  and %s more paths\n", screen.Count(p.More))
+	}
+	if p.Records > 0 {
+		fmt.Fprintf(&b, "  masked in %s: messages, prompts, conversations, check output\n", picture.Number(p.Records, "record", "records"))
+	}
+	return b.String() + purgeNotes(l, p)
+}
+
+// purgeNotes is what a purge does not reach.
+func purgeNotes(l picture.Look, p retake.PurgePlan) string {
+	var b strings.Builder
+	for _, name := range p.Live {
+		fmt.Fprintf(&b, "%s %s is still there, and the next save records it again.\n", l.Yellow("!"), screen.Escape(name))
+	}
+	for _, text := range p.Beyond {
+		fmt.Fprintf(&b, "%s Not removed: %s\n", l.Yellow("!"), screen.Escape(text))
+	}
+	return b.String()
+}
+
+func renderPurge(l picture.Look, r retake.PurgeReport) string {
+	var b strings.Builder
+	if len(r.Left) == 0 {
+		fmt.Fprintf(&b, "%s Purged from %s. Searched %s of everything that is kept: no copy is left.\n", l.Green(l.Glyphs.Yes), picture.Moments(r.Plan.Checkpoints), screen.Bytes(r.Bytes))
+	} else {
+		fmt.Fprintf(&b, "%s Purged from %s, but copies are left:\n", l.Yellow("!"), picture.Moments(r.Plan.Checkpoints))
+		for _, text := range r.Left {
+			fmt.Fprintf(&b, "  %s\n", screen.Escape(text))
+		}
+	}
+	return b.String() + purgeNotes(l, r.Plan)
+}

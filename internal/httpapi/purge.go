@@ -1,0 +1,48 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/retake-dev/retake"
+)
+
+type purgeInput struct {
+	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	Body      purgeBody
+}
+
+type purgeBody struct {
+	Paths    []string `json:"paths,omitempty" nullable:"false" doc:"Paths below the root to remove, with everything below them."`
+	Contents [][]byte `json:"contents,omitempty" nullable:"false" doc:"Bytes to remove, in base64: every stored file that contains one of them goes. Not together with paths."`
+}
+
+func (b purgeBody) of(ws retake.WorkspaceID) retake.PurgeRequest {
+	return retake.PurgeRequest{Workspace: ws, Paths: b.Paths, Contents: b.Contents}
+}
+
+func (a *api) purging() {
+	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/purge/plan", "plan-purge", "What a purge would remove"), func(ctx context.Context, in *purgeInput, tell func(retake.Progress)) (retake.PurgePlan, error) {
+		req := in.Body.of(in.Workspace)
+		req.Progress = tell
+		p, err := a.PlanPurge(ctx, req)
+		return filledPurge(p), err
+	})
+	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/purge", "purge", "Remove a path or content from the whole history"), func(ctx context.Context, in *purgeInput, tell func(retake.Progress)) (retake.PurgeReport, error) {
+		req := in.Body.of(in.Workspace)
+		req.Progress = tell
+		r, err := a.Purge(ctx, req)
+		r.Plan, r.Left = filledPurge(r.Plan), filled(r.Left)
+		return r, err
+	})
+	answer(a, op(http.MethodPost, "/v1/workspaces/{ws}/erase", "erase", "End the protection and remove the whole history"), func(ctx context.Context, in *inWorkspace) (retake.PurgeReport, error) {
+		r, err := a.Erase(ctx, in.Workspace)
+		r.Plan, r.Left = filledPurge(r.Plan), filled(r.Left)
+		return r, err
+	})
+}
+
+func filledPurge(p retake.PurgePlan) retake.PurgePlan {
+	p.Workspaces, p.Gaps, p.Live, p.Beyond = filled(p.Workspaces), filled(p.Gaps), filled(p.Live), filled(p.Beyond)
+	return p
+}

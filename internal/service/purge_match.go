@@ -1,0 +1,227 @@
+package service
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/bzip2"
+	"compress/gzip"
+	"compress/zlib"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/retake-dev/retake"
+)
+
+// matcher finds contents in bytes as they are, as JSON writes it, and inside of gzip,
+// bzip2, zlib, zip, tar and git's packs. What a format hides otherwise it does not find.
+type matcher struct {
+	forms [][]byte
+	known map[retake.ObjectID]bool // stored files that were read
+}
+
+const (
+	archiveDepth  = 4
+	archiveMemory = 128 << 20 // of one archive that is opened in memory
+	smallArchive  = 20        // no archive with something in it is smaller
+)
+
+func newMatcher(contents [][]byte) *matcher {
+	m := &matcher{known: map[retake.ObjectID]bool{}}
+	for _, c := range contents {
+		m.forms = append(m.forms, c)
+		for _, html := range []bool{true, false} {
+			if form := inJSON(c, html); form != nil && !bytes.Equal(form, c) {
+				m.forms = append(m.forms, form)
+			}
+		}
+	}
+	return m
+}
+
+// inJSON is text as JSON writes it, without its quotes; nil when it cannot.
+func inJSON(text []byte, html bool) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(html)
+	if err := enc.Encode(string(text)); err != nil {
+		return nil
+	}
+	quoted := bytes.TrimSpace(b.Bytes())
+	return bytes.Clone(quoted[1 : len(quoted)-1])
+}
+
+func (m *matcher) in(b []byte) bool {
+	for _, f := range m.forms {
+		if bytes.Contains(b, f) {
+			return true
+		}
+	}
+	return false
+}
+
+// mask replaces the content by as many stars, so that nothing else moves.
+func (m *matcher) mask(b []byte) []byte {
+	for _, f := range m.forms {
+		if bytes.Contains(b, f) {
+			b = bytes.ReplaceAll(b, f, bytes.Repeat([]byte("*"), len(f)))
+		}
+	}
+	return b
+}
+
+// inside reports whether a file contains the content, also when it is an archive.
+func (m *matcher) inside(r io.ReadSeeker) (bool, error) {
+	if found, err := m.scan(r); found || err != nil {
+		return found, err
+	}
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return false, err
+	}
+	b, err := io.ReadAll(io.LimitReader(r, archiveMemory+1))
+	if err != nil {
+		return false, err
+	}
+	if len(b) <= archiveMemory {
+		return m.unpacked(b, 0), nil
+	}
+	z, err := gzip.NewReader(io.MultiReader(bytes.NewReader(b), r)) // a large one is read as it comes
+	if err != nil {
+		return false, nil
+	}
+	found, _ := m.scan(z) // what cannot be unpacked is not readable
+	return found, nil
+}
+
+// scan looks through bytes as they come.
+func (m *matcher) scan(r io.Reader) (bool, error) {
+	longest := 0
+	for _, f := range m.forms {
+		longest = max(longest, len(f))
+	}
+	buf := make([]byte, 256<<10+longest)
+	have := 0
+	for {
+		n, err := r.Read(buf[have:])
+		if have += n; m.in(buf[:have]) {
+			return true, nil
+		}
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if have == len(buf) {
+			have = copy(buf, buf[have-longest:])
+		}
+	}
+}
+
+// bytes looks at bytes and into them.
+func (m *matcher) bytes(b []byte, depth int) bool { return m.in(b) || m.unpacked(b, depth) }
+
+// unpacked looks into an archive. What is damaged is read as far as it goes.
+func (m *matcher) unpacked(b []byte, depth int) bool {
+	if depth >= archiveDepth || len(b) < smallArchive {
+		return false
+	}
+	whole := func(r io.Reader, err error) bool {
+		if err != nil {
+			return false
+		}
+		all, _ := io.ReadAll(io.LimitReader(r, archiveMemory))
+		return m.bytes(all, depth+1)
+	}
+	switch {
+	case bytes.HasPrefix(b, []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(bytes.NewReader(b))
+		return whole(z, err)
+	case bytes.HasPrefix(b, []byte("BZh")):
+		return whole(bzip2.NewReader(bytes.NewReader(b)), nil)
+	case bytes.HasPrefix(b, []byte("PK")):
+		return m.zipped(b, depth)
+	case bytes.HasPrefix(b, []byte("PACK")):
+		return m.packed(b, depth)
+	case len(b) > 262 && string(b[257:262]) == "ustar":
+		return m.tarred(b, depth)
+	case b[0]&0x0f == 8 && binary.BigEndian.Uint16(b)%31 == 0:
+		z, err := zlib.NewReader(bytes.NewReader(b))
+		return whole(z, err)
+	}
+	return false
+}
+
+func (m *matcher) zipped(b []byte, depth int) bool {
+	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return false
+	}
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			continue
+		}
+		all, _ := io.ReadAll(io.LimitReader(r, archiveMemory))
+		_ = r.Close() // only read
+		if m.bytes(all, depth+1) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *matcher) tarred(b []byte, depth int) bool {
+	t := tar.NewReader(bytes.NewReader(b))
+	for {
+		if _, err := t.Next(); err != nil {
+			return false
+		}
+		all, _ := io.ReadAll(io.LimitReader(t, archiveMemory))
+		if m.unpacked(all, depth+1) { // as it is it was seen in the tar
+			return true
+		}
+	}
+}
+
+// packed looks into the objects of a pack of git's. Deltas are looked at as they are:
+// what they insert is in them.
+func (m *matcher) packed(b []byte, depth int) bool {
+	const header, address = 12, 20
+	r := bytes.NewReader(b)
+	if _, err := r.Seek(header, io.SeekStart); err != nil {
+		return false
+	}
+	for r.Len() > address {
+		first, err := r.ReadByte()
+		kind := first >> 4 & 7
+		for c := first; err == nil && c&0x80 != 0; {
+			c, err = r.ReadByte()
+		}
+		switch kind {
+		case 6: // behind its base by an offset
+			for c := byte(0x80); err == nil && c&0x80 != 0; {
+				c, err = r.ReadByte()
+			}
+		case 7: // by the address of its base
+			_, err = r.Seek(address, io.SeekCurrent)
+		}
+		if err != nil {
+			return false
+		}
+		z, err := zlib.NewReader(r)
+		if err != nil {
+			return false
+		}
+		all, err := io.ReadAll(io.LimitReader(z, archiveMemory))
+		if m.bytes(all, depth+1) {
+			return true
+		}
+		if err != nil {
+			return false
+		}
+	}
+	return false
+}
