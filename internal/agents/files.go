@@ -30,6 +30,8 @@ type extension struct {
 	from  string // the original
 	hooks int    // events that it listens to
 	notes []string
+
+	command func(whole []byte, program string) []byte // puts another path of the program in; nil: into a constant
 }
 
 // text is the file with the command in it.
@@ -37,6 +39,9 @@ func (x extension) text(at site) []byte {
 	whole := original(x.from)
 	if at.program() == "retake" {
 		return whole
+	}
+	if x.command != nil {
+		return x.command(whole, at.program())
 	}
 	return bytes.Replace(whole, []byte(`const RETAKE = "retake"`), []byte(`const RETAKE = `+text(at.program())), 1)
 }
@@ -223,26 +228,4 @@ func (x scripts) plan(at site, one func(*Change, string, Change) (Change, error)
 		all.Notes = append(all.Notes, x.notes...)
 	}
 	return all, nil
-}
-
-// snippet is the driver of an agent whose settings are a document of the user: we
-// show what to put there, and change nothing.
-type snippet struct {
-	from   string
-	detail string
-}
-
-func (x snippet) status(at site) Status { return at.found("", Absent, 0, x.detail) }
-
-func (x snippet) install(at site, _ Options) (Change, error) {
-	whole := original(x.from)
-	if p := at.program(); p != "retake" {
-		word := text(quote(p))
-		whole = bytes.ReplaceAll(whole, []byte(`"retake hook`), []byte(word[:len(word)-1]+` hook`))
-	}
-	return Change{Agent: at.agent, Scope: at.scope, Notes: []string{x.detail, string(whole)}}, nil
-}
-
-func (x snippet) remove(at site) (Change, error) {
-	return Change{Agent: at.agent, Scope: at.scope, Notes: []string{x.detail}}, nil
 }

@@ -28,6 +28,7 @@ func TestPluginHoldsWhatInstallWrites(t *testing.T) {
 		"gemini/hooks/hooks.json": fresh(t, "gemini"),
 		"opencode/retake.js":      fresh(t, "opencode"),
 		"pi/retake.ts":            fresh(t, "pi"),
+		"docker-agent/hooks.yaml": fresh(t, "docker-agent"),
 	}
 	want["gemini/skills/retake/SKILL.md"] = read(t, filepath.Join(pluginDir, "retake/skills/retake/SKILL.md"))
 	p := house(t)
@@ -39,11 +40,11 @@ func TestPluginHoldsWhatInstallWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	want["cline/hook.sh"] = read(t, filepath.Join(p.Project, ".cline/hooks/PreToolUse"))
-	c, err = named(t, "docker-agent").PlanInstall(agents.User, p, agents.Options{})
+	c, err = named(t, "docker-agent").PlanInstall(agents.Project, p, agents.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want["docker-agent/hooks.yaml"] = []byte(c.Notes[1])
+	want["docker-agent/agent.yaml"] = []byte(c.Notes[1])
 	for name, text := range want {
 		path := filepath.Join(pluginDir, name)
 		if *update {

@@ -236,10 +236,11 @@ func read(t reporter, file string) []byte {
 func TestNewFileGoesAgain(t *testing.T) {
 	t.Parallel()
 	for _, a := range agents.All() {
+		scopes := []agents.Scope{agents.User, agents.Project}
 		if a.Name == "docker-agent" {
-			continue
+			scopes = scopes[:1] // in a project there is no file of ours
 		}
-		for _, scope := range []agents.Scope{agents.User, agents.Project} {
+		for _, scope := range scopes {
 			t.Run(a.Name+"/"+string(scope), func(t *testing.T) {
 				t.Parallel()
 				p := house(t)

@@ -77,6 +77,9 @@ func (h *hearing) hearLocked(ws retake.Workspace, sig retake.Signal, habits reta
 	if i := slices.IndexFunc(h.queue, func(j *hearingJob) bool { return j.sig.ID == sig.ID }); i >= 0 {
 		return h.queue[i]
 	}
+	if !slices.Contains(h.state.Seen, sig.ID) {
+		h.writeDown(&sig)
+	}
 	st, act := session.Next(h.state, sig, below(ws.Root, sig.Dir), habits)
 	if c := sig.Call; c != nil && c.Kind == retake.CallWrite {
 		st.Wrote(sig.Agent+" "+sig.Session, pathsBelow(ws.Root, sig.Dir, c.Paths), c.Failed)

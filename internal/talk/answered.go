@@ -15,8 +15,10 @@ func Answered(agent string, tail []byte, since time.Time) (last string, ended bo
 		return answeredCodex(tail, since)
 	case gemini:
 		return answeredGemini(tail, since)
+	case opencode:
+		return answeredOpencode(tail, since)
 	}
-	return "", false
+	return answeredOwn(tail, since)
 }
 
 // answeredClaude looks at the last message: the model says why it stopped.
@@ -68,4 +70,25 @@ func answeredGemini(tail []byte, since time.Time) (string, bool) {
 	r := t.list[len(t.list)-1]
 	last := prose(r.Content)
 	return last, r.Type == "gemini" && len(r.Calls) == 0 && last != "" && when(r.Timestamp).After(since)
+}
+
+// answeredOpencode looks at the last message: one that ends with words is the answer.
+func answeredOpencode(tail []byte, since time.Time) (last string, ended bool) {
+	for raw := range records(tail) {
+		r := into[opencodeRecord](raw)
+		m := into[opencodeInfo](r.Info)
+		last, ended = "", false
+		if m.Role != "assistant" || !time.UnixMilli(m.Time.Created).After(since) {
+			continue
+		}
+		for _, raw := range r.Parts {
+			switch p := into[opencodePart](raw); p.Type {
+			case "text":
+				last, ended = p.Text, p.Text != ""
+			case "tool":
+				last, ended = "", false
+			}
+		}
+	}
+	return last, ended
 }

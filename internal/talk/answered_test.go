@@ -14,7 +14,7 @@ import (
 // without it did not.
 func TestA1_TranscriptTellsThatTheTurnEnded(t *testing.T) {
 	t.Parallel()
-	for agent, mark := range map[string]string{"claude-code": `"end_turn"`, "codex": `"task_complete"`, "gemini": `"Everything is tidy."`} {
+	for agent, mark := range map[string]string{"claude-code": `"end_turn"`, "codex": `"task_complete"`, "gemini": `"Everything is tidy."`, "opencode": `"Everything is tidy."`} {
 		data, err := os.ReadFile(filepath.Join("testdata", agent+".jsonl"))
 		if err != nil {
 			t.Fatal(err)

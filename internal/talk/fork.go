@@ -60,6 +60,8 @@ func Fork(r ForkRequest) (Branch, error) {
 		return forkGemini(r), nil
 	case opencode:
 		return forkOpencode(r), nil
+	case docker:
+		return forkDocker(r), nil
 	}
 	return Branch{Session: r.Session, Why: "how conversations of this agent go on is not known"}, nil
 }

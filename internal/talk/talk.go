@@ -14,6 +14,7 @@ const (
 	codex      = "codex"
 	gemini     = "gemini"
 	opencode   = "opencode"
+	docker     = "docker-agent"
 )
 
 // Who speaks in a line.
@@ -33,7 +34,8 @@ type Line struct {
 }
 
 // Read answers what was said, oldest first. It knows what it knows: records of
-// other kinds, and of other agents, are skipped.
+// other kinds are skipped. Agents whose form is not known have a transcript of ours, or
+// one that says nothing here.
 func Read(agent string, data []byte) []Line {
 	switch agent {
 	case claudeCode:
@@ -45,7 +47,7 @@ func Read(agent string, data []byte) []Line {
 	case opencode:
 		return readOpencode(data)
 	}
-	return nil
+	return readOwn(data)
 }
 
 // records answers the lines of a transcript that are whole JSON objects. A last

@@ -24,6 +24,7 @@ type bed struct {
 	retake  string
 	dir     string
 	model   *model
+	more    []string // of its environment
 	checks  []check
 	seen    []shown
 }
@@ -96,7 +97,7 @@ func (b *bed) command(ctx context.Context, argv ...string) *exec.Cmd {
 		}
 	}
 	cmd.Dir = b.work()
-	cmd.Env = append([]string{"HOME=" + b.home(), "PATH=" + path, "TERM=xterm-256color", "LANG=C.UTF-8"}, b.agent.env(b)...)
+	cmd.Env = append([]string{"HOME=" + b.home(), "PATH=" + path, "TERM=xterm-256color", "LANG=C.UTF-8"}, append(b.agent.env(b), b.more...)...)
 	together(cmd)
 	cmd.Cancel = func() error { return kill(cmd) }
 	cmd.WaitDelay = 5 * time.Second

@@ -207,14 +207,13 @@ func (b *bed) judge(r *headless, i int, c logged) {
 	}
 }
 
-// loosen makes the control: no hook is waited for at the end of a turn, and none can be
-// traced to the process of the agent.
+// loosen makes the control: the agent does not wait for the hook at the end of a turn, and
+// there is no daemon that could see the agent exit.
 func (b *bed) loosen() error {
-	loose := filepath.Join(b.dir, "loose")
-	script := "#!/bin/sh\nexec 3<&0\n( '" + b.retake + "' \"$@\" <&3 & )\n"
-	if err := os.WriteFile(loose, []byte(script), 0o755); err != nil { //nolint:gosec // a program
+	if _, err := b.tell("daemon", "stop"); err != nil {
 		return err
 	}
+	b.more = []string{"RETAKE_SOLO=1"}
 	path := filepath.Join(b.home(), ".claude", "settings.json")
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -232,7 +231,6 @@ func (b *bed) loosen() error {
 			hooks, _ := group["hooks"].([]any)
 			for _, one := range hooks {
 				h, _ := one.(map[string]any)
-				h["command"] = loose + " hook claude-code"
 				if event == "Stop" || event == "StopFailure" {
 					h["async"] = true
 				}

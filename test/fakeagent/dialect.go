@@ -57,7 +57,7 @@ var dialects = []dialect{
 	},
 	{
 		name: "docker-agent", body: withHooks, read: yamlHooks, shell: posix, matches: anchored,
-		sources: func(a *agent) []source { return []source{{path: filepath.Join(a.Dir, dockerFile), dir: a.Dir}} },
+		sources: dockerSources,
 		env:     named(),
 		event:   names("session_start", "user_prompt_submit", "pre_tool_use", "post_tool_use", "post_tool_use", "stop", "turn_end", "pre_compact", "session_end"),
 		payload: dockerPayload, tool: dockerTool, judge: judgeDocker, unwaited: waits,

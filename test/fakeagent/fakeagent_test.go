@@ -86,13 +86,10 @@ func retake(t *testing.T, p fakeagent.Places, args ...string) string {
 	return string(out)
 }
 
-// install puts the hooks in as a user does; for docker-agent a user pastes them.
+// install puts the hooks in as a user does.
 func install(t *testing.T, p fakeagent.Places, agent string) {
 	t.Helper()
-	shown := retake(t, p, "agents", "install", agent, "--yes")
-	if agent == "docker-agent" {
-		must(t, fakeagent.Paste(p, shown))
-	}
+	retake(t, p, "agents", "install", agent, "--yes")
 }
 
 func play(t *testing.T, p fakeagent.Places, agent, text string) string {

@@ -2,6 +2,7 @@ package fakeagent
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"time"
 )
 
@@ -161,6 +162,16 @@ func clineTool(_ *agent, verb string, o operands) (string, map[string]any) {
 
 // dockerFile is the document of an agent, which holds the hooks.
 const dockerFile = "agent.yaml"
+
+// dockerSources are the document of the agent, and the directory of hooks for all agents.
+func dockerSources(a *agent) []source {
+	out := []source{{path: filepath.Join(a.Dir, dockerFile), dir: a.Dir}}
+	more, _ := filepath.Glob(filepath.Join(a.Home, ".config", "cagent", "hooks.d", "*.yaml")) // the pattern is good
+	for _, path := range more {
+		out = append(out, source{path: path, dir: a.Dir})
+	}
+	return out
+}
 
 func dockerPayload(a *agent, name string, e event) map[string]any {
 	p := map[string]any{"session_id": a.memory.Session, "cwd": a.Dir, "hook_event_name": name}

@@ -175,7 +175,7 @@ func programs(s source) ([]handler, error) {
 
 var (
 	plainMatcher = regexp.MustCompile(`^[A-Za-z0-9_|]+$`)
-	yamlEvent    = regexp.MustCompile(`^( +)([a-z_]+):$`)
+	yamlEvent    = regexp.MustCompile(`^( *)([a-z_]+):$`)
 	yamlField    = regexp.MustCompile(`(\w+): ("(?:[^"\\]|\\.)*"|[^,}]+)`)
 )
 
@@ -213,10 +213,11 @@ func anchored(matcher, subject string) bool {
 var errYAML = errors.New("a line is not understood")
 
 // yamlHooks reads the part of YAML that hooks of docker-agent are written in: events
-// below hooks, flow maps as hooks, and a matcher before those of tools.
+// below hooks or in a file of their own, flow maps as hooks, and a matcher before those of
+// tools.
 func yamlHooks(b []byte) ([]handler, error) {
 	var out []handler
-	event, matcher, inside := "", "", false
+	event, matcher, inside := "", "", !strings.Contains(string(b), "agents:") // a file of hooks alone
 	for line := range strings.Lines(string(b)) {
 		line = strings.TrimRight(line, "\r\n")
 		word := strings.TrimSpace(line)

@@ -3,7 +3,7 @@
 //
 // Tells Retake what happens in a session, so that every turn becomes a moment that
 // can be taken back. It changes no tool call, and an error in here stays in here.
-import { spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, join } from "node:path"
@@ -12,6 +12,7 @@ const RETAKE = "retake"
 const LIMIT = 2500 // milliseconds that opencode waits for an answer
 const KILL = 30000 // milliseconds after which a call is given up
 const LONGEST = 64 * 1024 // characters of a tool's output
+const HEADLESS = process.argv.includes("run") // it exits after the turn, and waits for nobody
 
 // Tools that change nothing need no moment.
 const QUIET = new Set(["read", "grep", "glob", "list", "ls", "lsp", "skill", "question", "webfetch", "websearch", "codesearch", "todoread", "todowrite"])
@@ -50,6 +51,11 @@ function ask(event) {
       done(null)
     }
   })
+}
+
+// askNow hands one event over and waits: what comes next may be the end of the program.
+function askNow(event) {
+  spawnSync(RETAKE, ["hook", "opencode"], { cwd: event.cwd, input: JSON.stringify(event), stdio: ["pipe", "ignore", "ignore"], timeout: 4 * LIMIT, windowsHide: true })
 }
 
 function read(out) {
@@ -169,7 +175,9 @@ export const RetakePlugin = async ({ client, directory }) => {
     "session.compacted": ({ sessionID }) => tell("session.compacted", sessionID),
     "session.idle": ({ sessionID }) => {
       writeDown(sessionID)
-      tell("session.idle", sessionID, { message_id: known(sessionID).prompt, last_assistant_message: known(sessionID).said })
+      const end = { message_id: known(sessionID).prompt, last_assistant_message: known(sessionID).said }
+      if (HEADLESS && !known(sessionID).parent) askNow(event("session.idle", sessionID, end))
+      else tell("session.idle", sessionID, end)
     },
     "session.error": ({ sessionID, error }) => {
       if (!sessionID) return

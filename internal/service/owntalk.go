@@ -1,0 +1,91 @@
+package service
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/secret"
+	"github.com/retake-dev/retake/internal/talk"
+)
+
+// Bounds of a transcript that we write.
+const (
+	ownTalkMost = 16 << 20
+	ownTalkAge  = 30 * 24 * time.Hour // without a word
+	ownText     = 16 << 10            // of one line
+)
+
+// writeDown writes what a signal says into a transcript of ours, when its agent keeps none
+// that can be read, and names it in the signal. Likely secrets are masked. A conversation
+// is context: nothing waits for it or fails by it.
+func (h *hearing) writeDown(sig *retake.Signal) {
+	line, ok := spokenLine(sig)
+	if !ok || h.s.p.Sessions == "" || sig.Transcript != "" || sig.Agent != "docker-agent" {
+		return
+	}
+	path := filepath.Join(h.s.p.Sessions, talk.OwnDir, sig.Agent+"-"+sig.Session+".jsonl")
+	if err := h.s.appendOwn(path, talk.Record(line)); err == nil {
+		sig.Transcript = path
+	}
+}
+
+// spokenLine is what a signal says, for a transcript.
+func spokenLine(sig *retake.Signal) (talk.Line, bool) {
+	line := talk.Line{Time: sig.Time}
+	switch {
+	case sig.Subagent != "":
+		return line, false
+	case sig.Kind == retake.SignalPrompt:
+		line.Who, line.Text = talk.You, sig.Prompt
+	case sig.Kind == retake.SignalCalled && sig.Call != nil:
+		line.Who, line.Tool, line.Text = talk.Agent, sig.Call.Tool, sig.Call.Command
+		if line.Text == "" {
+			line.Text = string(sig.Call.Input)
+		}
+	case sig.Kind == retake.SignalTurnEnd:
+		line.Who, line.Text = talk.Agent, sig.Message
+	default:
+		return line, false
+	}
+	line.Text, _ = secret.Mask(line.Text[:min(len(line.Text), ownText)])
+	return line, line.Text != ""
+}
+
+func (s *Service) appendOwn(path string, line []byte) error {
+	dir := filepath.Dir(path)
+	i, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+		s.dropOwn(dir)
+	case err != nil:
+		return err
+	case !i.Mode().IsRegular() || i.Size() > ownTalkMost:
+		return errors.New("no room for more words")
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(line)
+	return errors.Join(err, f.Close())
+}
+
+// dropOwn removes transcripts of sessions that are long over: what was said is kept with
+// the checkpoints.
+func (s *Service) dropOwn(dir string) {
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range all {
+		if i, err := e.Info(); err == nil && s.p.Clock.Now().Sub(i.ModTime()) > ownTalkAge {
+			_ = os.Remove(filepath.Join(dir, e.Name())) // the next session tries again
+		}
+	}
+}
