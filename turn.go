@@ -25,6 +25,13 @@ type Turn struct {
 	Began     time.Time     `json:"began,omitzero"`  // when the turn began, as its agent said
 	Paths     []string      `json:"paths,omitempty"` // below the root: what its file tools wrote so far
 	Words     string        `json:"words,omitempty"` // the beginning of the agent's last words, likely secrets masked
+	Subagents []Subagent    `json:"subagents,omitempty"`
+}
+
+// Subagent is an agent that the agent of a turn started, as far as its hooks report it.
+type Subagent struct {
+	Name string `json:"name,omitempty"` // its kind, such as Explore
+	Task string `json:"task,omitempty"` // what it was asked for, likely secrets masked
 }
 
 // Of reports whether a turn belongs to what a person names: a session by the beginning of

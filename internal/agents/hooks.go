@@ -26,13 +26,14 @@ func claudeHooks(program string) []hook {
 	run := line(program, claudeCode)
 	wait, tell := command(run, 10), command(run, 60, member{"async", true})
 	const changes = "Bash|PowerShell|Write|Edit|MultiEdit|NotebookEdit|mcp__.*"
+	const starts = "|Task|Agent" // a sub-agent
 	create := group("WorktreeCreate", "", command(run, 120))
 	remove := group("WorktreeRemove", "", command(run, 60))
 	create.optional, remove.optional = true, true
 	return []hook{
 		group("SessionStart", "", wait),
 		group("UserPromptSubmit", "", wait),
-		group("PreToolUse", changes, wait),
+		group("PreToolUse", changes+starts, wait),
 		group("PostToolUse", changes+"|TodoWrite|TaskCreate|TaskUpdate", tell),
 		group("PostToolUseFailure", changes, tell),
 		group("SubagentStart", "", tell),

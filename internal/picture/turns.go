@@ -57,6 +57,9 @@ func (l Look) turnFlags(t *retake.Turn) []flag {
 	if t.Running > 0 {
 		out = append(out, flag{"not quiescent", l.Cyan, Number(int64(t.Running), "job ran", "jobs ran") + " on in the background"})
 	}
+	if n := len(t.Subagents); n > 0 {
+		out = append(out, flag{Number(int64(n), "sub-agent", "sub-agents"), l.Cyan, subagentNames(t.Subagents)})
+	}
 	if t.Failed != "" {
 		out = append(out, flag{"cut off", l.Yellow, screen.Escape(t.Failed)})
 	}
@@ -64,6 +67,28 @@ func (l Look) turnFlags(t *retake.Turn) []flag {
 		out = append(out, flag{"late", l.Cyan, "the files were read " + screen.Took(t.Late) + " after the signal"})
 	}
 	return out
+}
+
+// subagentsShown is how many sub-agents a row names.
+const subagentsShown = 4
+
+// subagentNames says what the sub-agents of a turn were asked for.
+func subagentNames(all []retake.Subagent) string {
+	var out []string
+	for _, s := range all[:min(len(all), subagentsShown)] {
+		text := s.Task
+		if text == "" {
+			text = s.Name
+		}
+		if text == "" {
+			text = "no description"
+		}
+		out = append(out, screen.Escape(text))
+	}
+	if more := len(all) - subagentsShown; more > 0 {
+		out = append(out, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(out, "; ")
 }
 
 // taskLine is a to-do list in one line.

@@ -172,6 +172,7 @@ func (n *next) called(r rule, c *retake.Call) rule {
 		n.x.Judged = n.x.Judged[over:]
 	}
 	n.x.Turn.Calls++
+	n.x.delegates(c)
 	j := risk.Judge(*c)
 	for _, e := range j.Effects {
 		n.st.Counted++
@@ -261,15 +262,15 @@ func (n *next) turn(r rule) retake.Turn {
 		Agent: n.x.Agent, Version: n.x.Version, Session: n.x.ID, Dir: n.x.Dir,
 		ID: n.x.Turn.ID, Prompt: n.x.Turn.Prompt, Machine: n.x.Turn.Machine, Calls: n.x.Turn.Calls,
 		Running: n.sig.Running, Failed: masked(n.sig.Failed, maxTitle), Tasks: counted(n.x.Tasks),
-		Contested: n.st.contested(n.x, n.sig.Time), Began: n.x.Turn.Since, Paths: n.x.Turn.Wrote,
+		Contested: n.st.contested(n.x, n.sig.Time), Began: n.x.Turn.Since, Paths: n.x.Turn.Wrote, Subagents: n.x.subagents(),
 	}
 	switch {
 	case r.save == retake.TriggerPrompt:
 		t.ID, t.Prompt, t.Machine, t.Calls = n.turnID(), prompt(n.sig.Prompt), n.sig.Machine, 0
-		t.Began, t.Paths = n.sig.Time, nil
+		t.Began, t.Paths, t.Subagents = n.sig.Time, nil, nil
 	case r.save == retake.TriggerSession && n.x.Phase != Working: // it is of no turn
 		t.ID, t.Prompt, t.Machine, t.Calls = "", "", false, 0
-		t.Began, t.Paths = time.Time{}, nil
+		t.Began, t.Paths, t.Subagents = time.Time{}, nil, nil
 	case n.sig.Kind == retake.SignalPrompt:
 		t.Failed = "its end was not told"
 	case n.sig.Kind == retake.SignalSessionEnd && n.x.Phase == Working && t.Failed == "":
@@ -287,7 +288,7 @@ func (n *next) move(r rule) {
 	n.x.Left = n.x.Left || n.sig.Kind == retake.SignalSessionEnd
 	if n.sig.Kind == retake.SignalPrompt {
 		n.x.Turn = Turn{ID: n.turnID(), Prompt: prompt(n.sig.Prompt), Machine: n.sig.Machine, Since: n.sig.Time}
-		n.x.Subagents = 0
+		n.x.Subagents, n.x.Started = 0, nil
 		n.x.Prompts = append(slices.Clone(n.x.Prompts), n.sig.ID)
 		if over := len(n.x.Prompts) - maxPrompts; over > 0 {
 			n.x.Prompts = n.x.Prompts[over:]
@@ -301,10 +302,12 @@ func (n *next) subagent() {
 	switch n.sig.Kind {
 	case retake.SignalSubagentStart:
 		n.x.Subagents++
+		n.x.began(n.sig)
 	case retake.SignalCall, retake.SignalCalled:
 		n.own()
 	case retake.SignalSubagentEnd:
 		n.x.Subagents = max(n.x.Subagents-1, 0)
+		n.x.began(n.sig) // one whose start nobody reported
 	default:
 	}
 }

@@ -76,8 +76,9 @@ type Session struct {
 	Prompts    []retake.SignalID `json:"prompts,omitempty"` // that began its last turns
 	Judged     []string          `json:"judged,omitempty"`  // ids of its last calls
 	Tasks      []retake.Task     `json:"tasks,omitempty"`
-	Calls      []retake.Call     `json:"-"` // since its last moment; only in memory, because it is much
-	Subagents  int               `json:"subagents,omitempty"`
+	Calls      []retake.Call     `json:"-"`                   // since its last moment; only in memory, because it is much
+	Subagents  int               `json:"subagents,omitempty"` // that are at work now
+	Started    []Started         `json:"started,omitempty"`   // those of this turn
 	Transcript string            `json:"transcript,omitempty"`
 	Talk       Talk              `json:"talk,omitzero"`
 }

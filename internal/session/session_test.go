@@ -368,3 +368,31 @@ func TestA1_OnlyAProcessThatCalledTwiceIsTheAgent(t *testing.T) {
 		t.Errorf("after two calls of one process: %+v", gone)
 	}
 }
+
+// A turn names its sub-agents once, whether the call, the sub-agent or both report them.
+func TestA5_SubagentsOfATurn(t *testing.T) {
+	t.Parallel()
+	p := begin(t)
+	p.tell(retake.SignalPrompt, said("find out why the login fails"))
+	p.tell(retake.SignalCall, func(s *retake.Signal) {
+		s.Call = &retake.Call{ID: "c1", Tool: "Task", Kind: retake.CallOther, Input: []byte(`{"description":"search the logs","subagent_type":"Explore","prompt":"…"}`)}
+	})
+	sub := func(id, kind string) func(*retake.Signal) {
+		return func(s *retake.Signal) { s.Subagent, s.Reason = id, kind }
+	}
+	p.tell(retake.SignalSubagentStart, sub("a1", "Explore"))
+	p.tell(retake.SignalSubagentStart, sub("a2", "Plan"))
+	p.tell(retake.SignalSubagentEnd, sub("a1", ""))
+	p.tell(retake.SignalSubagentEnd, sub("a2", ""))
+	got := wantSave(t, p.tell(retake.SignalTurnEnd, nil), retake.TriggerTurn, "find out why the login fails").Turn.Subagents
+	want := []retake.Subagent{{Name: "Explore", Task: "search the logs"}, {Name: "Plan"}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("sub-agents (-want +got):\n%s", d)
+	}
+	if s := wantSave(t, p.tell(retake.SignalPrompt, said("next")), retake.TriggerPrompt, "before “next”"); s.Turn.Subagents != nil {
+		t.Errorf("what is before the next turn has %+v", s.Turn.Subagents)
+	}
+	if s := wantSave(t, p.tell(retake.SignalTurnEnd, nil), retake.TriggerTurn, "next"); s.Turn.Subagents != nil {
+		t.Errorf("the next turn has %+v", s.Turn.Subagents)
+	}
+}

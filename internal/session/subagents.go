@@ -1,0 +1,83 @@
+package session
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
+
+// maxStarted bounds the subagents that a turn lists.
+const maxStarted = 50
+
+// Started is a subagent of a turn. Two signals may report the same one: the call that
+// starts it says what for, and its own start says who it is.
+type Started struct {
+	ID   string `json:"id,omitempty"` // as the agent names it; empty until it began
+	Name string `json:"name,omitempty"`
+	Task string `json:"task,omitempty"`
+}
+
+// delegates notes a call that starts a subagent.
+func (x *Session) delegates(c *retake.Call) {
+	switch strings.ToLower(c.Tool) {
+	case "task", "agent", "transfer_task", "delegate_to_agent", "spawn_agent", "new_task":
+	default:
+		return
+	}
+	var in struct {
+		Description string `json:"description"`
+		Task        string `json:"task"`
+		Message     string `json:"message"`
+		Prompt      string `json:"prompt"`
+		Type        string `json:"subagent_type"`
+		Agent       string `json:"agent"`
+		AgentName   string `json:"agent_name"`
+	}
+	if json.Unmarshal(c.Input, &in) != nil {
+		return
+	}
+	task := line(masked(cmp.Or(in.Description, in.Task, in.Message, in.Prompt), maxTitle))
+	if task != "" {
+		x.start(Started{Name: cut(cmp.Or(in.Type, in.Agent, in.AgentName), maxTitle), Task: task})
+	}
+}
+
+// began notes a subagent that reported itself: it is the one that was called for, when one
+// of its kind is awaited.
+func (x *Session) began(sig *retake.Signal) {
+	if slices.ContainsFunc(x.Started, func(s Started) bool { return s.ID == sig.Subagent }) {
+		return
+	}
+	name := ""
+	if sig.Kind == retake.SignalSubagentStart {
+		name = cut(sig.Reason, maxTitle)
+	}
+	all := slices.Clone(x.Started)
+	for _, exact := range []bool{true, false} {
+		i := slices.IndexFunc(all, func(s Started) bool { return s.ID == "" && (s.Name == name || !exact && (s.Name == "" || name == "")) })
+		if i >= 0 {
+			all[i].ID, all[i].Name = sig.Subagent, cmp.Or(all[i].Name, name)
+			x.Started = all
+			return
+		}
+	}
+	x.start(Started{ID: sig.Subagent, Name: name})
+}
+
+func (x *Session) start(s Started) {
+	if len(x.Started) < maxStarted {
+		x.Started = append(slices.Clone(x.Started), s)
+	}
+}
+
+// subagents are those of the turn, for its checkpoint.
+func (x *Session) subagents() []retake.Subagent {
+	var out []retake.Subagent
+	for _, s := range x.Started {
+		out = append(out, retake.Subagent{Name: s.Name, Task: s.Task})
+	}
+	return out
+}
