@@ -182,6 +182,48 @@ func (t *Turn) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// MarshalJSON keeps a path that is not UTF-8.
+func (g GitLeft) MarshalJSON() ([]byte, error) {
+	type plain GitLeft
+	return json.Marshal(struct {
+		plain
+		Raw []byte `json:"path_raw,omitempty"`
+	}{plain(g), rawOf(g.Path)})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (g *GitLeft) UnmarshalJSON(b []byte) error {
+	type plain GitLeft
+	v := struct {
+		*plain
+		Raw []byte `json:"path_raw"`
+	}{plain: (*plain)(g)}
+	err := json.Unmarshal(b, &v)
+	restore(&g.Path, v.Raw)
+	return err
+}
+
+// MarshalJSON keeps a path that is not UTF-8.
+func (l LostRoot) MarshalJSON() ([]byte, error) {
+	type plain LostRoot
+	return json.Marshal(struct {
+		plain
+		Raw []byte `json:"root_raw,omitempty"`
+	}{plain(l), rawOf(l.Root)})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (l *LostRoot) UnmarshalJSON(b []byte) error {
+	type plain LostRoot
+	v := struct {
+		*plain
+		Raw []byte `json:"root_raw"`
+	}{plain: (*plain)(l)}
+	err := json.Unmarshal(b, &v)
+	restore(&l.Root, v.Raw)
+	return err
+}
+
 // MarshalJSON keeps a command and a path that are not UTF-8.
 func (h Holder) MarshalJSON() ([]byte, error) {
 	type plain Holder

@@ -74,7 +74,7 @@ func (f *face) erase(ctx context.Context, s retake.Service, ws retake.Workspace)
 	return f.emit(purgeAnswer{1, rep}, func(l picture.Look) string {
 		text := fmt.Sprintf("%s The history of %s is erased: %s. Its files were not touched.\n", l.Green(l.Glyphs.Yes), l.Bold(screen.Escape(ws.Name)), picture.Moments(rep.Plan.Checkpoints))
 		for _, left := range rep.Left {
-			text += fmt.Sprintf("%s Not removed: %s\n", l.Yellow(l.Glyphs.Warn), screen.Escape(left))
+			text += fmt.Sprintf("%s Not removed: %s\n", l.Yellow("!"), screen.Escape(left))
 		}
 		return text
 	})

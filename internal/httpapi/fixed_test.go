@@ -221,6 +221,9 @@ func fillIn(v reflect.Value, field string, n *int) {
 		v.SetMapIndex(key, value)
 	case reflect.Struct:
 		for i := range v.NumField() {
+			if v.Type().Field(i).Tag.Get("json") == "-" && v.Field(i).Kind() == reflect.Pointer {
+				continue // it never leaves the process
+			}
 			name := v.Type().Field(i).Name
 			if name == "Command" && v.Type() != reflect.TypeFor[retake.Holder]() {
 				name = "Typed" // text, where a process has bytes
