@@ -10,13 +10,16 @@ import (
 	"github.com/retake-dev/retake/internal/picture/picturetest"
 )
 
-// nowLine is the first row of a timeline.
-func nowLine(p picture.Present) string {
+func timelineOf(p picture.Present) string {
 	v := picturetest.Scene()
 	v.Now = nil
 	v.Stand(22, p)
-	got := picture.RenderTimeline(picture.NewLook(80, picturetest.Now, false, false), v)
-	for line := range strings.Lines(got) {
+	return picture.RenderTimeline(picture.NewLook(80, picturetest.Now, false, false), v)
+}
+
+// nowLine is the first row of a timeline.
+func nowLine(p picture.Present) string {
+	for line := range strings.Lines(timelineOf(p)) {
 		if strings.HasPrefix(line, "┊") && strings.Contains(line, " now ") {
 			return strings.TrimSpace(line)
 		}
@@ -40,7 +43,7 @@ func TestU12_NowHasARowThatSaysWhatIsKnown(t *testing.T) {
 		{"late", picture.Present{Late: true}, "still checking: retake status"},
 		{"saving", picture.Present{Status: saving}, "still checking: retake status"},
 		{"deleted", picture.Present{Status: status(retake.Counts{Deleted: 25})}, "25 files deleted since 22"},
-		{"both", picture.Present{Status: status(retake.Counts{Deleted: 25, Edited: 2, Added: 1})}, "25 files deleted, 3 changed since 22"},
+		{"both", picture.Present{Status: status(retake.Counts{Deleted: 25, Edited: 2, Added: 1})}, "25 deleted, 3 changed since 22"},
 		{"changed", picture.Present{Status: status(retake.Counts{Edited: 1})}, "1 file changed since 22"},
 	} {
 		if got := nowLine(c.p); !strings.Contains(got, c.want) {
@@ -51,8 +54,8 @@ func TestU12_NowHasARowThatSaysWhatIsKnown(t *testing.T) {
 		t.Errorf("nothing changed: %q", got)
 	}
 	gist := &retake.Gist{Lead: "photos/", Points: []retake.Point{{Theme: retake.ThemeDeleted, Text: "deleted 25 in photos/"}}, Counts: retake.StoryCounts{Deleted: 25}}
-	if got := nowLine(picture.Present{Status: status(retake.Counts{Deleted: 25}), Gist: gist}); !strings.Contains(got, "photos/") {
-		t.Errorf("with a gist: %q", got)
+	if got := timelineOf(picture.Present{Status: status(retake.Counts{Deleted: 25}), Gist: gist}); !strings.Contains(got, "deleted 25 in photos/") {
+		t.Errorf("with a gist:\n%s", got)
 	}
 }
 

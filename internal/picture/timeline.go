@@ -108,7 +108,7 @@ func nowTitle(n retake.Counts, since int64) string {
 	case kept == 0:
 		return fmt.Sprintf("%s deleted since %d", Files(n.Deleted), since)
 	}
-	return fmt.Sprintf("%s deleted, %s changed since %d", Files(n.Deleted), screen.Count(kept), since)
+	return fmt.Sprintf("%s deleted, %s changed since %d", screen.Count(n.Deleted), screen.Count(kept), since)
 }
 
 // behind are the moments that do not lie on the way to the newest one, where that is no
