@@ -62,7 +62,6 @@ describe("a page without its daemon", () => {
     await page.goto(url);
     await page.getByRole("heading", { level: 1, name: /is good/ }).waitFor();
     for (const name of ["Moment", "Compare", "Plan", "Settings", "FileDiff", "worker"]) await page.waitForFunction(loaded, name); // all screens, when idle
-    const rows = await page.locator("main").innerText();
     home.retake(["daemon", "stop"]);
     await page.getByText("has not answered since").waitFor();
     await page.getByRole("link", { name: "Compare", exact: true }).click();
@@ -70,7 +69,7 @@ describe("a page without its daemon", () => {
     await page.keyboard.press("Escape");
     await page.getByRole("link", { name: "Timeline", exact: true }).click();
     await page.getByRole("heading", { level: 1, name: /is good/ }).waitFor();
-    assert.equal((await page.locator("main").innerText()).split("\n").length >= rows.split("\n").length - 5, true);
+    for (const said of ["make the release small", "print the note on the receipt", "is redis faster"]) await page.getByText(said).first().waitFor();
     assert.ok(page.url().startsWith(url));
     assert.deepEqual(page.troubles.filter((t) => t.startsWith("error:")), []);
   });
