@@ -53,6 +53,7 @@ var doors = []struct {
 	{"os/exec", []string{"internal/proc", "bench", "test"}},
 	{"github.com/danielgtaylor/huma/v2", []string{"internal/httpapi"}},
 	{"github.com/spf13/cobra", []string{"internal/cli"}},
+	{"github.com/clipperhouse/displaywidth", []string{"internal/screen"}},
 	{"charm.land/bubbletea/v2", []string{"internal/tui"}},
 	{"github.com/charmbracelet/colorprofile", []string{"internal/tui"}},
 	{"github.com/BurntSushi/toml", []string{"internal/story/xray"}},

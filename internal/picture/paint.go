@@ -11,7 +11,7 @@ import (
 type Paint bool
 
 func (p Paint) code(code, s string) string {
-	if !p || s == "" {
+	if !p || strings.TrimSpace(s) == "" { // spaces in a color could not be trimmed
 		return s
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
@@ -84,10 +84,9 @@ func (l Look) Clip(s string, from, width int) string {
 	at := 0
 	for s != "" {
 		text, more, painted := strings.Cut(s, "\x1b[")
-		for _, r := range text {
-			w := screen.Width(string(r))
+		for c, w := range screen.Characters(text) {
 			if at >= from && at+w <= from+room {
-				b.WriteRune(r)
+				b.WriteString(c)
 			}
 			at += w
 		}

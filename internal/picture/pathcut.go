@@ -21,11 +21,11 @@ func (l Look) PathCut(path string, width int, middle bool) string {
 		return l.tail(path, width)
 	}
 	head, used := "", 0
-	for _, r := range path {
-		if used += screen.Width(string(r)); used > width/2 {
+	for c, w := range screen.Characters(path) {
+		if used += w; used > width/2 {
 			break
 		}
-		head += string(r)
+		head += c
 	}
 	return head + l.tail(path[len(head):], width-screen.Width(head))
 }

@@ -184,14 +184,16 @@ func (l Look) statRest(what retake.Difference, line folded, counted bool, note s
 // tail cuts the beginning of a path that does not fit: its end tells more. The
 // whole path is in --name-only and --json.
 func (l Look) tail(path string, width int) string {
-	runes := []rune(path)
-	for i := range runes {
-		if rest := string(runes[i:]); screen.Width(rest) <= width-min(i, 1) {
-			if i == 0 {
-				return path
-			}
-			return l.Glyphs.More + rest
+	left := screen.Width(path)
+	if left <= width {
+		return path
+	}
+	at := 0
+	for c, w := range screen.Characters(path) {
+		if left <= width-1 {
+			return l.Glyphs.More + path[at:]
 		}
+		at, left = at+len(c), left-w
 	}
 	return path
 }

@@ -191,7 +191,7 @@ func (b *book) hang(count, lead, text string, paint func(string) string) {
 }
 
 // glue holds two words on one line; no text has it, because text is escaped.
-const glue = "\x00"
+const glue = "\ue000"
 
 // items lists the paths of a group that nothing was told of yet. Deletions are all there.
 func (b *book) items(g retake.Group, told map[string]bool, before int) {

@@ -4,7 +4,8 @@
 // It turns strings into strings and touches nothing else. It never decides what
 // is shown, and never writes colors or moves the cursor.
 //
-//	E1  What Escape answers holds no control, no format character and no invalid UTF-8.
+//	E1  What Escape answers holds no control, no invalid UTF-8 and no format character
+//	    but the joiner inside an emoji.
 //	E2  Two strings that differ still differ after Escape.
 //	E3  Printable text without backslashes stays as it is.
 package screen
@@ -19,7 +20,7 @@ import (
 // Escape shows what a terminal would obey or hide: controls, format characters
 // such as those that turn the direction of text, line separators, blanks that
 // are letters, unassigned characters and bytes that are not UTF-8. The forms are
-// those of Go: \n, \x1b, \u202e, \xff.
+// those of Go: \n, \x1b, \u202e, \xff. What holds an emoji together stays as it is.
 //
 // A backslash stays single, so that paths stay readable, unless what follows it
 // would make it look like one of these forms; then it is doubled.
@@ -39,7 +40,7 @@ func Escape(s string) string {
 			if looksEscaped(s[i+1:]) {
 				b.WriteByte('\\')
 			}
-		case visible(r):
+		case visible(r) || binds(s, i, r):
 			b.WriteString(s[i : i+size])
 		default:
 			writeForm(&b, r)
@@ -67,7 +68,9 @@ func looksEscaped(rest string) bool {
 	return r == utf8.RuneError && size == 1 || !visible(r) || strings.ContainsRune(`\abfnrtvxuU`, r)
 }
 
-func visible(r rune) bool { return unicode.IsGraphic(r) && !unicode.Is(blank, r) }
+func visible(r rune) bool {
+	return unicode.IsGraphic(r) && !unicode.Is(blank, r) && !unicode.Is(unicode.Variation_Selector, r)
+}
 
 // blank are the letters that look like nothing.
 var blank = &unicode.RangeTable{R16: []unicode.Range16{

@@ -18,6 +18,11 @@ func TestEscape(t *testing.T) {
 		{"", ""}, {"plain text, 100 %", "plain text, 100 %"}, {"日本 é 😀 e\u0301 \u00a0x", "日本 é 😀 e\u0301 \u00a0x"},
 		{"a\nb", `a\nb`}, {"\t\r\a\b\f\v", `\t\r\a\b\f\v`}, {"\x00", `\x00`}, {"\x1b[31m", `\x1b[31m`}, {"\x7f", `\x7f`},
 		{"\u0085", `\u0085`}, {"\u009b", `\u009b`}, {"\u202e", `\u202e`}, {"\u2066\u2069", `\u2066\u2069`}, {"\u200b\u200d", `\u200b\u200d`},
+		// X6: what holds an emoji together stays, and is shown anywhere else.
+		{"👨\u200d👩\u200d👧 ok", "👨\u200d👩\u200d👧 ok"}, {"🏳\ufe0f\u200d🌈", "🏳\ufe0f\u200d🌈"}, {"👩🏽\u200d💻", "👩🏽\u200d💻"},
+		{"⚠\ufe0f", "⚠\ufe0f"}, {"1\ufe0f\u20e3", "1\ufe0f\u20e3"}, {"🙂\u200d↔\ufe0f", "🙂\u200d↔\ufe0f"},
+		{"a\u200db", `a\u200db`}, {"a\u200d👩", `a\u200d👩`}, {"👩\u200d", `👩\u200d`}, {"👩\u200da", `👩\u200da`}, {"👩\u200d\u200d👩", `👩\u200d\u200d👩`},
+		{"a\ufe0f", `a\ufe0f`}, {"1\ufe0f", `1\ufe0f`}, {"⚠\ufe0f\ufe0f", "⚠\ufe0f" + `\ufe0f`}, {"\u200c", `\u200c`}, {"é\ufe01", `é\ufe01`}, {"\\\ufe0f", `\\\ufe0f`},
 		{"\ufeff", `\ufeff`}, {"\u2028\u2029", `\u2028\u2029`}, {"\u00ad", `\u00ad`}, {"\U000e0041", `\U000e0041`}, {"\u3164", `\u3164`},
 		{"\xff", `\xff`}, {"\x80a\xc3", `\x80a\xc3`}, {"\xed\xa0\x80", `\xed\xa0\x80`}, {"\ufffd", "\ufffd"},
 		{`C:\Data\1`, `C:\Data\1`}, {`a\`, `a\`}, {`a\ b`, `a\ b`}, {`\é`, `\é`},
@@ -36,7 +41,10 @@ func safe(t interface{ Fatalf(string, ...any) }, s string) {
 	if !utf8.ValidString(got) {
 		t.Fatalf("Escape(%q) is not UTF-8: %q", s, got)
 	}
-	for _, r := range got {
+	for i, r := range got {
+		if next, _ := utf8.DecodeRuneInString(got[i+utf8.RuneLen(r):]); r == '\u200d' && unicode.In(next, unicode.So, unicode.Sm) {
+			continue // inside an emoji
+		}
 		if unicode.Is(unicode.C, r) || r == '\u2028' || r == '\u2029' {
 			t.Fatalf("Escape(%q) holds %U", s, r)
 		}
@@ -93,10 +101,11 @@ func FuzzEscape(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) { safe(t, s) })
 }
 
-func TestWidthCutPad(t *testing.T) {
+func TestX6_WidthCutPad(t *testing.T) {
 	t.Parallel()
 	widths := map[string]int{
 		"": 0, "abc": 3, "é": 1, "e\u0301": 1, "日本": 4, "한": 2, "😀": 2, "Ａ": 2, "…": 1, "●○◇→┊│✔✘◌–“”−━": 14, "\xff": 1, "✅": 2, "ｱ": 1,
+		"⚠": 1, "⚠\ufe0f": 2, "❤\ufe0f": 2, "1\ufe0f\u20e3": 2, "👍🏽": 2, "नमस्ते": 3, "👨\u200d👩\u200d👧": 2, "🇩🇪": 2, "a\u0301\u0302\u0303": 1,
 	}
 	for s, want := range widths {
 		if got := screen.Width(s); got != want {
@@ -109,6 +118,7 @@ func TestWidthCutPad(t *testing.T) {
 		want  string
 	}{
 		{"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"abc", 1, "…"}, {"abc", 0, ""}, {"abc", -1, ""}, {"", 0, ""},
+		{"⚠\ufe0f⚠\ufe0f", 3, "⚠\ufe0f…"}, {"⚠\ufe0f⚠\ufe0f", 2, "…"}, {"👨\u200d👩\u200d👧x", 2, "…"}, {"👨\u200d👩\u200d👧xy", 3, "👨\u200d👩\u200d👧…"},
 		{"日本語", 6, "日本語"}, {"日本語", 5, "日本…"}, {"日本語", 4, "日…"}, {"日本語", 2, "…"}, {"e\u0301e\u0301e\u0301", 2, "e\u0301…"},
 	}
 	for _, tt := range cuts {
@@ -124,21 +134,39 @@ func TestWidthCutPad(t *testing.T) {
 	}
 }
 
-func TestCutFits(t *testing.T) {
+// fits checks that text stays in its columns, whatever it is.
+func fits(t interface{ Fatalf(string, ...any) }, text string, width int) {
+	s := screen.Escape(text)
+	got := screen.Cut(s, width)
+	if screen.Width(got) > width || !utf8.ValidString(got) {
+		t.Fatalf("Cut(%q, %d) = %q", s, width, got)
+	}
+	if got != s && !strings.HasPrefix(s, strings.TrimSuffix(got, "…")) {
+		t.Fatalf("Cut(%q, %d) = %q", s, width, got)
+	}
+	if n := screen.Width(screen.Pad(got, width)); n != width {
+		t.Fatalf("Pad(%q, %d) is %d wide", got, width, n)
+	}
+	if n := screen.Width(screen.Pad(got, width) + "|"); n != width+1 {
+		t.Fatalf("what follows %q is pulled into its columns: %d", got, n)
+	}
+}
+
+func TestX6_CutFits(t *testing.T) {
 	t.Parallel()
+	parts := []string{"a", "é", "e\u0301", "日", "⚠", "⚠\ufe0f", "\ufe0f", "👨", "\u200d", "👩", "🏽", "🇩", "🇪", "1", "\u20e3", "न", "म", "\u094d", "स", "ते", "ᄀ", "ᅡ", "\u0d4e", "\u202e", "\xff", " "}
 	rapid.Check(t, func(t *rapid.T) {
-		s, width := screen.Escape(rapid.String().Draw(t, "text")), rapid.IntRange(0, 20).Draw(t, "width")
-		got := screen.Cut(s, width)
-		if screen.Width(got) > width || !utf8.ValidString(got) {
-			t.Fatalf("Cut(%q, %d) = %q", s, width, got)
-		}
-		if got != s && !strings.HasPrefix(s, strings.TrimSuffix(got, "…")) {
-			t.Fatalf("Cut(%q, %d) = %q", s, width, got)
-		}
-		if n := screen.Width(screen.Pad(got, width)); n != width {
-			t.Fatalf("Pad(%q, %d) is %d wide", got, width, n)
-		}
+		width := rapid.IntRange(0, 20).Draw(t, "width")
+		fits(t, rapid.String().Draw(t, "text"), width)
+		fits(t, strings.Join(rapid.SliceOf(rapid.SampledFrom(parts)).Draw(t, "parts"), ""), width)
 	})
+}
+
+func FuzzX6_CutFits(f *testing.F) {
+	for _, s := range []string{"", "plain", "⚠\ufe0f done", "👨\u200d👩\u200d👧", "नमस्ते", "a\u0301\u0302", "🇩🇪🇫", "\u0d4ea"} {
+		f.Add(s, 5)
+	}
+	f.Fuzz(func(t *testing.T, s string, width int) { fits(t, s, max(width, 0)%200) })
 }
 
 func TestGlyphs(t *testing.T) {
