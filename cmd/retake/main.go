@@ -18,9 +18,6 @@ import (
 	"github.com/retake-dev/retake/internal/proc"
 )
 
-// version is set at build time.
-var version = "dev"
-
 func main() {
 	if handled, exit := proc.Inner(os.Args[1:]); handled {
 		os.Exit(exit)
@@ -83,7 +80,7 @@ func Main() int {
 		},
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTTY: conf.InTTY, OutTTY: conf.OutTTY, ErrTTY: conf.ErrTTY,
-		Width: conf.Width, Color: conf.Color, ASCII: conf.ASCII, Solo: conf.Solo,
+		Width: conf.Width, Height: conf.Height, Pager: pager(conf), Color: conf.Color, ASCII: conf.ASCII, Solo: conf.Solo,
 		Dir: conf.Dir, Home: conf.Home, Env: conf.VerifyEnv, Clock: clock.Wall, Version: version,
 	})
 }

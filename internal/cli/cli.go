@@ -33,6 +33,10 @@ type Deps struct {
 	// called when they are there.
 	Mount func(ctx context.Context, dir string, ws retake.Workspace, s retake.Service, ready func()) error
 
+	// Pager shows text that is longer than the terminal, until the person has read it. An
+	// error means that it did not start; nil: there is none.
+	Pager func(text string) error
+
 	// Browse shows an address in the user's browser, and does not wait for it; nil: there
 	// is none.
 	Browse func(url string) error
@@ -51,6 +55,7 @@ type Deps struct {
 	Out, Err              io.Writer
 	InTTY, OutTTY, ErrTTY bool
 	Width                 int  // columns of the terminal
+	Height                int  // its lines; 0: not known
 	Color                 bool // what the environment asks for; flags go before it
 	ASCII                 bool
 	Solo                  bool

@@ -4,10 +4,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
+
+// Root is the tree of all commands.
+func Root(d Deps) *cobra.Command { return newFace(d).root() }
 
 // Look is look for tests outside the package.
 type Look = picture.Look

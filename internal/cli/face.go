@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,6 +24,9 @@ type face struct {
 	plain    bool // --no-color
 	asciiOut bool
 	solo     bool // --solo
+	noPager  bool
+	paged    bool // the answer of this command may go through a pager
+	version  bool // --version
 
 	serverURL string // --server
 	workspace string // --workspace
@@ -180,8 +182,7 @@ func (f *face) emit(value any, draw func(l picture.Look) string) error {
 	if f.json {
 		return f.writeJSON(value)
 	}
-	_, err := io.WriteString(f.Out, draw(f.out()))
-	return answered(err)
+	return f.print(draw(f.out()))
 }
 
 // emitTitled is emit with the names that titles of moments need.

@@ -29,6 +29,9 @@ func (c *helpCmd) run(cmd *cobra.Command, args []string) error {
 	if c.agent || c.json {
 		return c.writeJSON(manual(c.root))
 	}
+	if len(args) == 1 && args[0] == "flags" {
+		return c.emit(nil, func(l picture.Look) string { return flagsOfAll(l, c.root) })
+	}
 	if len(args) > 0 {
 		found, rest, err := c.root.Find(args)
 		if err != nil || len(rest) > 0 || found == c.root {
@@ -58,7 +61,7 @@ func (c *helpCmd) overview(l picture.Look) string {
 		}
 	}
 	if c.all {
-		fmt.Fprintf(&b, "\n%s\n%s", l.Dim("Flags of every command"), c.root.PersistentFlags().FlagUsagesWrapped(l.Width))
+		b.WriteString("\n" + flagsOfAll(l, c.root))
 		fmt.Fprintf(&b, "\n%s\n", l.Dim("Exit codes"))
 		for _, e := range exitCodes {
 			fmt.Fprintf(&b, "  %3d  %s\n", e.Code, e.Means)
@@ -70,6 +73,11 @@ func (c *helpCmd) overview(l picture.Look) string {
 	fmt.Fprintf(&b, "\n%s\n", strings.Join(picture.Wrap(refs, l.Width), "\n"))
 	fmt.Fprintf(&b, "one command: retake help save     every command: retake help --all\n")
 	return b.String()
+}
+
+// flagsOfAll explains the flags that every command has.
+func flagsOfAll(l picture.Look, root *cobra.Command) string {
+	return fmt.Sprintf("%s\n%s", l.Dim("Flags of every command"), root.PersistentFlags().FlagUsagesWrapped(l.Width))
 }
 
 // helpColumn is where the explanation of a command begins.
@@ -104,28 +112,39 @@ func explained(l picture.Look, long string) string {
 
 // commandHelp explains one command.
 func (f *face) commandHelp(cmd *cobra.Command) {
-	if !cmd.HasParent() {
-		fmt.Fprint(f.Out, (&helpCmd{face: f, root: cmd}).overview(f.out()))
-		return
+	f.paged = true // a flag asked for it, and no command began
+	text := (&helpCmd{face: f, root: cmd.Root()}).overview
+	if cmd.HasParent() {
+		text = func(l picture.Look) string { return renderHelp(l, cmd) }
 	}
-	l := f.out()
-	fmt.Fprintf(f.Out, "%s\n  %s\n", l.Bold(useLine(cmd)), cmd.Short)
+	_ = f.print(text(f.out())) // who asked is gone
+}
+
+// renderHelp is the page of one command. The flags that every command has are a page of
+// their own: repeated here they would hide those of the command.
+func renderHelp(l picture.Look, cmd *cobra.Command) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n  %s\n", l.Bold(useLine(cmd)), cmd.Short)
 	if cmd.Long != "" {
-		fmt.Fprintf(f.Out, "\n  %s\n", explained(l, cmd.Long))
+		fmt.Fprintf(&b, "\n  %s\n", explained(l, cmd.Long))
 	}
 	if len(cmd.Aliases) > 0 {
-		fmt.Fprintf(f.Out, "  also: %s\n", strings.Join(cmd.Aliases, ", "))
+		fmt.Fprintf(&b, "  also: %s\n", strings.Join(cmd.Aliases, ", "))
 	}
 	for i, sub := range visible(cmd) {
 		if i == 0 {
-			fmt.Fprintf(f.Out, "\n%s\n", l.Dim("Commands"))
+			fmt.Fprintf(&b, "\n%s\n", l.Dim("Commands"))
 		}
-		fmt.Fprint(f.Out, helpRow(l, sub))
+		b.WriteString(helpRow(l, sub))
+	}
+	if cmd.Example != "" {
+		fmt.Fprintf(&b, "\n%s\n%s", l.Dim("Examples"), renderExamples(l, cmd.Example))
 	}
 	if flags := cmd.LocalNonPersistentFlags().FlagUsagesWrapped(l.Width); flags != "" {
-		fmt.Fprintf(f.Out, "\n%s\n%s", l.Dim("Flags"), flags)
+		fmt.Fprintf(&b, "\n%s\n%s", l.Dim("Flags"), flags)
 	}
-	fmt.Fprintf(f.Out, "\n%s\n%s", l.Dim("Flags of every command"), cmd.Root().PersistentFlags().FlagUsagesWrapped(l.Width))
+	fmt.Fprintf(&b, "\n%s\n", l.Dim("flags of every command: retake help flags"))
+	return b.String()
 }
 
 // visible are the commands below one that people may type.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,9 +16,15 @@ func (f *face) root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noCommand,
-		RunE:          (&bare{face: f}).run,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.version {
+				return f.showVersion()
+			}
+			return (&bare{face: f}).run(cmd, args)
+		},
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			f.started = true
+			f.setPaged(cmd)
 			return f.fits(cmd, args)
 		},
 	}
@@ -34,6 +41,8 @@ func (f *face) root() *cobra.Command {
 	p.BoolVar(&f.asciiOut, "ascii", false, "draw with ASCII only")
 	p.BoolVar(&f.colored, "color", false, "use colors")
 	p.BoolVar(&f.plain, "no-color", false, "use no colors")
+	p.BoolVar(&f.noPager, "no-pager", false, "never show a long answer in a pager")
+	root.Flags().BoolVarP(&f.version, "version", "v", false, "the version of this program")
 	f.farFlags(root)
 	root.CompletionOptions.DisableDefaultCmd = true // ours is in our words
 	root.SetFlagErrorFunc(flagTrouble)
@@ -43,6 +52,10 @@ func (f *face) root() *cobra.Command {
 		root.AddCommand(list.basic...)
 		root.AddCommand(list.more...)
 	}
+	root.AddCommand(f.manCommand())
+	root.InitDefaultHelpCmd() // else it comes when the command is run
+	teach(root)
+	f.completeAll(root)
 	return root
 }
 
@@ -74,12 +87,28 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := "all commands: retake help --all"
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "close to it: retake " + strings.Join(near, ", retake ") + "     " + hint
+	hint := ""
+	for i, near := range cmd.SuggestionsFor(args[0]) {
+		label := "close to it: "
+		if i > 0 {
+			label = "or: "
+		}
+		hint += label + pasted(cmd, near) + "     "
 	}
-	return usage(hint, "There is no command %s.", args[0])
+	return usage(hint+"all commands: retake help --all", "There is no command %s.", args[0])
 }
+
+// pasted is a command as it can be typed: one that needs more words is explained instead.
+func pasted(root *cobra.Command, name string) string {
+	cmd, _, err := root.Find([]string{name})
+	if err != nil || strings.Contains(strings.TrimSpace(optional.ReplaceAllString(cmd.Use, "")), " ") {
+		return "retake help " + name
+	}
+	return "retake " + name
+}
+
+// optional are the words of a usage line that may be left out; brackets may hold brackets.
+var optional = regexp.MustCompile(`\[([^\[\]]|\[[^\[\]]*\])*\]`)
 
 // between takes from low to high arguments; high below zero is no limit.
 func between(low, high int) cobra.PositionalArgs {

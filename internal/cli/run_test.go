@@ -29,6 +29,8 @@ type person struct {
 	wrap   func(retake.Service) retake.Service // what stands before the service
 	solo   bool                                // the last service was asked for in this process
 
+	pager   func(text string) error        // what a pager does
+	width   int                            // columns; 0: 80
 	program func(cli.Command) (int, error) // what running a program does
 	screen  func(cli.Screen) error         // what filling the terminal does
 	ran     []cli.Command
@@ -93,7 +95,7 @@ func (p *person) run(ctx context.Context, answers string, args ...string) said {
 			return os.WriteFile(filepath.Join(dir, "mounted"), nil, 0o600)
 		},
 		Daemon: p.daemon, Settings: set, In: strings.NewReader(answers), Out: &out, Err: &talk,
-		InTTY: true, OutTTY: true, ErrTTY: true, Width: 80, Color: true,
+		InTTY: true, OutTTY: true, ErrTTY: true, Width: p.width, Height: 24, Pager: p.pager, Color: true,
 		Dir: p.dir, Home: p.home, Clock: p.clock, Version: "test",
 	})
 	return said{code, out.String(), talk.String()}

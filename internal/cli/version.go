@@ -16,8 +16,10 @@ type versionAnswer struct {
 func (f *face) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "the version of this program", Args: between(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			return f.emit(versionAnswer{1, f.Version}, func(picture.Look) string { return fmt.Sprintf("retake %s\n", f.Version) })
-		},
+		RunE: func(*cobra.Command, []string) error { return f.showVersion() },
 	}
+}
+
+func (f *face) showVersion() error {
+	return f.emit(versionAnswer{1, f.Version}, func(picture.Look) string { return fmt.Sprintf("retake %s\n", f.Version) })
 }

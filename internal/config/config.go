@@ -34,6 +34,7 @@ type Config struct {
 	Color   bool
 	ASCII   bool
 	Width   int
+	Height  int // lines of the terminal; 0: not known
 	InTTY   bool
 	OutTTY  bool
 	ErrTTY  bool
@@ -68,7 +69,7 @@ func Read() (Config, error) {
 	c.Boot, c.Environ = bootID(), os.Environ()
 	c.Self = c.self()
 	c.InTTY, c.OutTTY, c.ErrTTY = isTerminal(os.Stdin), isTerminal(os.Stdout), isTerminal(os.Stderr)
-	c.Width = terminalWidth()
+	c.Width, c.Height = terminalWidth(), terminalHeight()
 	term := os.Getenv("TERM")
 	_, noColor := os.LookupEnv("NO_COLOR")
 	c.Color = !noColor && term != "dumb"

@@ -14,6 +14,15 @@ func terminal(f *os.File) bool {
 	return err == nil
 }
 
+// terminalHeight is the number of lines of the terminal, or 0.
+func terminalHeight() int {
+	w, err := unix.IoctlGetWinsize(int(os.Stdout.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0
+	}
+	return int(w.Row)
+}
+
 // terminalWidth asks the terminal, then COLUMNS, and settles for 80.
 func terminalWidth() int {
 	for _, f := range []*os.File{os.Stdout, os.Stderr} {

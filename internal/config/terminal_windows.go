@@ -11,6 +11,14 @@ func terminal(f *os.File) bool {
 	return windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) == nil
 }
 
+func terminalHeight() int {
+	var i windows.ConsoleScreenBufferInfo
+	if err := windows.GetConsoleScreenBufferInfo(windows.Handle(os.Stdout.Fd()), &i); err == nil {
+		return int(i.Window.Bottom-i.Window.Top) + 1
+	}
+	return 0
+}
+
 func terminalWidth() int {
 	var i windows.ConsoleScreenBufferInfo
 	if err := windows.GetConsoleScreenBufferInfo(windows.Handle(os.Stdout.Fd()), &i); err == nil {

@@ -1,0 +1,15 @@
+package main
+
+import (
+	"github.com/retake-dev/retake/internal/config"
+	"github.com/retake-dev/retake/internal/proc"
+)
+
+// pager shows long output, or is nil where there is none.
+func pager(conf config.Config) func(text string) error {
+	args := conf.Pager()
+	if args == nil || !conf.OutTTY {
+		return nil
+	}
+	return func(text string) error { return proc.Page(args, conf.PagerEnviron(), text) }
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// manCommand writes the manual pages. Packages run it; nobody has to know it.
+func (f *face) manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "man DIR", Short: "write a manual page for every command", Hidden: true, Args: between(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir := f.below(args[0])
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return fmt.Errorf("make directory: %w", err)
+			}
+			for name, text := range manPages(cmd.Root(), f.Version) {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+					return fmt.Errorf("write page: %w", err)
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// manPages are all pages by the names of their files.
+func manPages(root *cobra.Command, version string) map[string]string {
+	out := map[string]string{"retake.1": manPage(root, version)}
+	for _, cmd := range visible(root) {
+		out[manName(cmd)+".1"] = manPage(cmd, version)
+		for _, sub := range visible(cmd) {
+			out[manName(sub)+".1"] = manPage(sub, version)
+		}
+	}
+	return out
+}
+
+func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
+
+// manPage is one page in the language of man(7). The library that comes with the parser of
+// commands goes by way of Markdown and needs three more modules for the same text.
+func manPage(cmd *cobra.Command, version string) string {
+	var b strings.Builder
+	name := manName(cmd)
+	fmt.Fprintf(&b, ".TH %s 1 \"\" \"retake %s\" \"Retake manual\"\n", strings.ToUpper(name), roff(version))
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n.SH SYNOPSIS\n.B %s\n", roff(name), roff(cmd.Short), roff(useLine(cmd)))
+	if cmd.Long != "" {
+		fmt.Fprintf(&b, ".SH DESCRIPTION\n.nf\n%s\n.fi\n", roff(cmd.Long))
+	}
+	if subs := visible(cmd); len(subs) > 0 {
+		b.WriteString(".SH COMMANDS\n")
+		for _, sub := range subs {
+			fmt.Fprintf(&b, ".TP\n.BR %s (1)\n%s\n", roff(manName(sub)), roff(sub.Short))
+		}
+	}
+	flags := cmd.LocalNonPersistentFlags()
+	if !cmd.HasParent() {
+		flags = cmd.LocalFlags()
+	}
+	if text := manFlags(flags); text != "" {
+		b.WriteString(".SH OPTIONS\n" + text)
+	}
+	if cmd.Example != "" {
+		fmt.Fprintf(&b, ".SH EXAMPLES\n.nf\n%s\n.fi\n", roff(cmd.Example))
+	}
+	if cmd.HasParent() {
+		b.WriteString(".SH SEE ALSO\n.BR retake (1)\n")
+		return b.String()
+	}
+	b.WriteString(".SH EXIT STATUS\n")
+	for _, e := range exitCodes {
+		fmt.Fprintf(&b, ".TP\n.B %d\n%s\n", e.Code, roff(e.Means))
+	}
+	return b.String()
+}
+
+func manFlags(set *pflag.FlagSet) string {
+	var b strings.Builder
+	set.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || f.Name == "help" {
+			return
+		}
+		value, does := pflag.UnquoteUsage(f)
+		short := ""
+		if f.Shorthand != "" {
+			short = "-" + f.Shorthand + ", "
+		}
+		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(strings.TrimSpace(short+"--"+f.Name+" "+value)), roff(does))
+	})
+	return b.String()
+}
+
+// roff writes text so that nothing in it is a request or an escape of the formatter.
+func roff(s string) string {
+	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
+			lines[i] = `\&` + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,24 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// Page shows text in a program that reads it on standard input and has our terminal, and
+// returns when the program has ended. An error means that it did not start.
+func Page(args, env []string, text string) error {
+	if len(args) == 0 {
+		return errors.New("start pager: none is named")
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, strings.NewReader(text), os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start pager: %w", err)
+	}
+	_ = cmd.Wait() // who leaves it early has read enough
+	return nil
+}
