@@ -67,7 +67,7 @@ func (a *archiveFile) Drop() {
 }
 
 func fileExists(path string) error {
-	return &retake.Error{Kind: retake.Exists, What: path + " is there already", Safe: unchanged}
+	return &retake.Error{Kind: retake.Exists, What: "the file " + path + " is there already", Safe: unchanged}
 }
 
 func fileTrouble(what string, err error) error {
@@ -92,7 +92,7 @@ func (archives) Open(path string) (io.ReadCloser, int64, error) {
 	case err != nil:
 		return nil, 0, errors.Join(fileTrouble("the archive cannot be read", err), f.Close())
 	case info.IsDir():
-		return nil, 0, errors.Join(&retake.Error{Kind: retake.Invalid, What: path + " is a directory, no archive", Safe: unchanged}, f.Close())
+		return nil, 0, errors.Join(&retake.Error{Kind: retake.Invalid, What: "not an archive but a directory: " + path, Safe: unchanged}, f.Close())
 	case !info.Mode().IsRegular():
 		return f, 0, nil
 	}
@@ -113,7 +113,7 @@ func (archives) Prepare(dir string) (func(), error) {
 		return nil, fileTrouble("the directory cannot be read", err)
 	}
 	if len(names) > 0 {
-		return nil, &retake.Error{Kind: retake.Exists, What: dir + " is not empty", Safe: unchanged, Hint: "name a directory that is new or empty"}
+		return nil, &retake.Error{Kind: retake.Exists, What: "the directory " + dir + " is not empty", Safe: unchanged, Hint: "name a directory that is new or empty"}
 	}
 	return func() {}, nil
 }

@@ -78,7 +78,7 @@ func (r *repo) agree(ctx context.Context, there string, tip *place, s *state, sr
 }
 
 func rewritten(what string) error {
-	return trouble(retake.Moved, ErrRewritten, nil, what+"; nothing of it was replaced", "to begin anew: take the branch away there, then retake backup set URL")
+	return trouble(retake.Moved, ErrRewritten, nil, what+"; nothing of it was replaced", "to begin anew: take the branch away there, then retake help backup set")
 }
 
 // before reports whether we have both commits, and the one is the other or leads to it.
@@ -134,11 +134,11 @@ var signs = []struct {
 	what, hint string
 }{
 	{[]string{"Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED", "No matching host key", "host key is known by"}, retake.Denied, ErrHost,
-		"the host is not the one that was agreed to; nothing was sent", "find out why first; then agree to the new one: retake backup set URL"},
+		"the host is not the one that was agreed to; nothing was sent", "find out why first; then agree to the new one: retake help backup set"},
 	{[]string{"Permission denied", "Load key", "Too many authentication failures"}, retake.Denied, ErrRefused,
 		"the remote does not let the key of the backup in", "give it the key, with the right to write: retake backup status"},
 	{[]string{"[rejected]", "non-fast-forward", "fetch first"}, retake.Moved, ErrRewritten,
-		"the branch of the remote is not what was sent; nothing of it was replaced", "to begin anew: take the branch away there, then retake backup set URL"},
+		"the branch of the remote is not what was sent; nothing of it was replaced", "to begin anew: take the branch away there, then retake help backup set"},
 	{[]string{"[remote rejected]", "pre-receive hook declined", "read-only", "write access", "not allowed"}, retake.Denied, ErrRefused,
 		"the remote refuses the branch", "look whether the key may write there"},
 	{[]string{"not appear to be a git repository", "epository not found", "does not exist", "not a git repository"}, retake.NotFound, ErrRefused,

@@ -85,7 +85,7 @@ func (r *repo) unseal(ctx context.Context, ws retake.WorkspaceID) (string, error
 		err = replace(at, private)
 	}
 	if err != nil {
-		return "", trouble(retake.Damaged, ErrState, err, "the key of the backup cannot be read", "set it again: retake backup set URL")
+		return "", trouble(retake.Damaged, ErrState, err, "the key of the backup cannot be read", "set it again: retake help backup set")
 	}
 	r.done = func() { _ = os.Remove(at) } // the next run removes it too
 	return openFile, nil

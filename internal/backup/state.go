@@ -61,7 +61,7 @@ func (w *Worker) load(ws retake.WorkspaceID) (*state, error) {
 		err = fmt.Errorf("version %d is younger than this program", s.V)
 	}
 	if err != nil {
-		return nil, trouble(retake.Damaged, ErrState, err, "what is known of the backup cannot be read", "set it again: retake backup set URL")
+		return nil, trouble(retake.Damaged, ErrState, err, "what is known of the backup cannot be read", "set it again: retake help backup set")
 	}
 	return &s, nil
 }

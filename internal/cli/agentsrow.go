@@ -17,7 +17,7 @@ func (f *face) agentsRow(l picture.Look, ws retake.Workspace) string {
 	}
 	room := screen.Width(l.Glyphs.Yes)
 	row := func(sign, text string) string {
-		return fmt.Sprintf("  %s %s%s\n", sign, screen.Pad("agents", 12), text)
+		return l.Hang(fmt.Sprintf("  %s %s%s", sign, screen.Pad("agents", 12), text), 15+screen.Width(l.Glyphs.Yes)) + "\n"
 	}
 	if since := f.pausedSince(ws.ID); since != "" {
 		return row(l.Yellow(screen.Pad("!", room)), "paused since "+since+": retake unpause")

@@ -40,7 +40,7 @@ func (f *face) configCommand() *cobra.Command {
 
 func (c *configCmd) run(cmd *cobra.Command, args []string) error {
 	if c.unset && len(args) != 1 {
-		return usage(helpHint(cmd), "Usage: retake config --unset KEY.")
+		return usage(helpHint(cmd), "--unset takes one key and no value.")
 	}
 	if len(args) == 0 {
 		all := c.Settings.List()

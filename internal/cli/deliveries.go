@@ -56,8 +56,9 @@ func (f *face) deliveriesCommand() *cobra.Command {
 				return err
 			}
 			err = f.emit(deliveriesAnswer{1, given(all)}, func(l picture.Look) string { return renderDeliveries(l, all, hooks, failed) })
-			if slices.ContainsFunc(all, func(d retake.Delivery) bool { return d.State == retake.DeliveryDead }) {
-				f.hint("look closer", "retake webhooks deliveries ID", "again", "retake webhooks replay ID")
+			if i := slices.IndexFunc(all, func(d retake.Delivery) bool { return d.State == retake.DeliveryDead }); i >= 0 {
+				id := f.talk().Word(string(all[i].ID))
+				f.hint("look closer", "retake webhooks deliveries "+id, "again", "retake webhooks replay "+id)
 			}
 			return err
 		},

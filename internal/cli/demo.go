@@ -97,14 +97,14 @@ func (c *demoCmd) refused(dir string, err error) error {
 	l := c.talk()
 	switch {
 	case !errors.Is(err, demo.ErrOccupied):
-		return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("a demo cannot be made in %s: %v", l.Path(dir), err), Safe: nothingChanged, Hint: "elsewhere: retake demo DIR"}
+		return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("a demo cannot be made in %s: %v", l.Path(dir), err), Safe: nothingChanged, Hint: "elsewhere: retake help demo"}
 	case demo.CutOff(dir):
 		return &retake.Error{
 			Kind: retake.Exists, What: l.Path(dir) + " holds a demo that was cut off", Safe: nothingChanged,
-			Hint: "remove it: rm -r " + l.Word(dir) + "     elsewhere: retake demo DIR",
+			Hint: "remove it: rm -r " + l.Word(dir) + "     elsewhere: retake help demo",
 		}
 	}
-	return &retake.Error{Kind: retake.Exists, What: l.Path(dir) + " is not empty", Safe: nothingChanged, Hint: "a directory that is new or empty: retake demo DIR"}
+	return &retake.Error{Kind: retake.Exists, What: l.Path(dir) + " is not empty", Safe: nothingChanged, Hint: "a directory that is new or empty: retake help demo"}
 }
 
 func (c *demoCmd) make(ctx context.Context, s retake.Service, dir string) (demo.Result, error) {
@@ -131,7 +131,7 @@ func (c *demoCmd) broken(dir string, err error) error {
 		return c.refused(dir, err)
 	}
 	if !demo.CutOff(dir) { // not even the mark could be written
-		return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("a demo cannot be made in %s: %v", c.talk().Path(dir), err), Safe: nothingChanged, Hint: "elsewhere: retake demo DIR"}
+		return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("a demo cannot be made in %s: %v", c.talk().Path(dir), err), Safe: nothingChanged, Hint: "elsewhere: retake help demo"}
 	}
 	e := *retake.AsError(err)
 	if errors.Is(err, context.Canceled) {

@@ -115,3 +115,22 @@ func (c *diffCmd) askedRows(ctx context.Context, w io.Writer, s retake.Service, 
 	}
 	return drawn
 }
+
+// walSuffix ends the name of the log beside a database. What was written last is in there.
+const walSuffix = "-wal"
+
+// countedRows tells how many rows of a database differ, table by table; empty: it is none,
+// or was told before. A log is told as the database that it belongs to: by itself it is
+// bytes that nobody reads.
+func (c *diffCmd) countedRows(ctx context.Context, s retake.Service, ch retake.Change, told map[string]bool) string {
+	name := strings.TrimSuffix(ch.Path, walSuffix)
+	if ch.What != retake.Edited && name == ch.Path || !theme.SQLite(name) || told[name] || len(told) >= mostTables {
+		return ""
+	}
+	d, err := s.Rows(ctx, retake.RowsQuery{Workspace: c.q.Workspace, From: c.q.From, To: c.q.To, Path: name})
+	if err != nil || d.Why != "" || len(d.Tables) == 0 {
+		return ""
+	}
+	told[name] = true
+	return picture.RenderRowCounts(c.out(), name, retake.Edited, d)
+}

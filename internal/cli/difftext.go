@@ -4,14 +4,31 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
 )
 
+// write draws into the answer as it is read, unless a pager wants all of it.
 func (c *diffCmd) write(ctx context.Context, r picture.Content, d retake.Comparison, st *retake.Story) error {
-	w := bufio.NewWriter(c.Out)
+	var text strings.Builder
+	to := c.Out
+	if c.canPage() {
+		to = &text
+	}
+	w := bufio.NewWriter(to)
+	if err := c.draw(ctx, w, r, d, st); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil || !c.canPage() {
+		return answered(err)
+	}
+	return c.print(text.String())
+}
+
+func (c *diffCmd) draw(ctx context.Context, w *bufio.Writer, r picture.Content, d retake.Comparison, st *retake.Story) error {
 	l := c.out()
 	l.Goals = c.goals
 	if c.nameOnly {
@@ -20,7 +37,7 @@ func (c *diffCmd) write(ctx context.Context, r picture.Content, d retake.Compari
 				fmt.Fprintln(w, screen.Escape(ch.Path))
 			}
 		}
-		return answered(w.Flush())
+		return nil
 	}
 	fmt.Fprint(w, picture.RenderEnds(l, d, c.ends))
 	gs := picture.Groups(d.Changes)
@@ -38,10 +55,10 @@ func (c *diffCmd) write(ctx context.Context, r picture.Content, d retake.Compari
 	}
 	if len(c.logged) > 0 && len(d.Changes) == 0 {
 		fmt.Fprintf(w, "\n%s\n", l.Dim("What differs is in the log beside it: "+screen.Escape(c.logged[0])+"-wal"))
-		return answered(w.Flush())
+		return nil
 	}
 	fmt.Fprintf(w, "\n%s%s\n", picture.RenderTotals(l, gs), picture.ToRead(l, st))
-	return answered(w.Flush())
+	return nil
 }
 
 func (c *diffCmd) drawStat(ctx context.Context, w *bufio.Writer, r picture.Content, gs []picture.Group, st *retake.Story) error {
@@ -56,7 +73,7 @@ func (c *diffCmd) drawStat(ctx context.Context, w *bufio.Writer, r picture.Conte
 // Paths that were asked for show their lines in any case.
 func (c *diffCmd) drawLines(ctx context.Context, w *bufio.Writer, r picture.Content, gs []picture.Group) error {
 	l := c.out()
-	asked := c.askedRows(ctx, w, r.Service, gs)
+	asked, counted := c.askedRows(ctx, w, r.Service, gs), map[string]bool{}
 	for _, g := range gs {
 		if g.What != retake.Edited && (len(c.paths) == 0 || g.What != retake.Added && g.What != retake.Deleted) {
 			fmt.Fprint(w, picture.RenderStat(l, []picture.Group{g}, nil))
@@ -66,7 +83,11 @@ func (c *diffCmd) drawLines(ctx context.Context, w *bufio.Writer, r picture.Cont
 			if picture.IsDir(&ch) {
 				continue
 			}
-			if text := asked[ch.Path]; text != "" {
+			text := asked[ch.Path]
+			if text == "" {
+				text = c.countedRows(ctx, r.Service, ch, counted)
+			}
+			if text != "" {
 				fmt.Fprint(w, text)
 				continue
 			}

@@ -68,14 +68,15 @@ func renderLooked(l picture.Look, e retake.Estimate) string {
 		heavy = fmt.Sprintf("%s is %.0f %% of them", screen.Escape(e.Heaviest), e.Share*100)
 	}
 	found := l.Facts(picture.Files(e.Files)+", "+screen.Bytes(e.Bytes), heavy)
-	fmt.Fprintf(&b, "  %s %s%s\n", l.Green(l.Glyphs.Yes), screen.Pad("looked", 13), found)
-	indent := strings.Repeat(" ", 15+screen.Width(l.Glyphs.Yes)+1)
+	column := 15 + screen.Width(l.Glyphs.Yes) + 1
+	fmt.Fprintf(&b, "%s\n", l.Hang("  "+l.Green(l.Glyphs.Yes)+" "+screen.Pad("looked", 13)+found, column))
+	indent := strings.Repeat(" ", column)
 	if len(e.Gaps) == 0 {
-		fmt.Fprintf(&b, "%s%s\n", indent, l.Dim("no other mounts, nothing unreadable"))
+		fmt.Fprintf(&b, "%s\n", l.Hang(indent+l.Dim("no other mounts, nothing unreadable"), column))
 	}
 	b.WriteString(picture.GapLines(l, e.Gaps, indent))
-	fmt.Fprintf(&b, "  %s %sat most %s now%s%s free, %s must stay free\n", l.Green(l.Glyphs.Yes), screen.Pad("estimate", 13),
-		screen.Bytes(e.Bytes), l.Sep(), screen.Bytes(e.Free), screen.Bytes(e.Floor))
+	room := fmt.Sprintf("at most %s now%s%s free, %s must stay free", screen.Bytes(e.Bytes), l.Sep(), screen.Bytes(e.Free), screen.Bytes(e.Floor))
+	fmt.Fprintf(&b, "%s\n", l.Hang("  "+l.Green(l.Glyphs.Yes)+" "+screen.Pad("estimate", 13)+room, column))
 	return b.String()
 }
 

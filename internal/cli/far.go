@@ -65,7 +65,7 @@ func (f *face) server() (RemoteServer, error) {
 	switch {
 	case f.Far.Key == "":
 		return nil, &retake.Error{Kind: retake.Denied, What: "there is no key for " + at, Safe: nothingChanged,
-			Hint: "put it into RETAKE_KEY     make one: retake keys make, or retake admin key where the server is"}
+			Hint: "put it into RETAKE_KEY     how to make one where the server is: retake help admin key"}
 	case !tokenForm(f.Far.Key):
 		return nil, &retake.Error{Kind: retake.Denied, What: "RETAKE_KEY holds no key of a server", Safe: nothingChanged,
 			Hint: "a key begins with rtk_ and is copied whole"}
@@ -125,21 +125,21 @@ func (f *face) named(ctx context.Context, s retake.Service) (retake.Workspace, e
 
 // elsewhere says of commands why they are not for a server. Those that are not here are.
 var elsewhere = map[string][2]string{
-	"init":     {"The files are on this machine, and a server has its own.", "make a workspace of an archive: retake import FILE NAME"},
+	"init":     {"The files are on this machine, and a server has its own.", "make a workspace of an archive: retake help import"},
 	"estimate": {"The files are on this machine, and a server has its own.", "look without it: RETAKE_SERVER= retake estimate"},
 	"run":      {"Programs run on this machine, and the files are on the server.", "take a moment before and after: retake save"},
-	"verify":   {"Programs run on this machine, and the files are on the server.", "the answers that are known: retake show REF"},
-	"bisect":   {"Programs run on this machine, and the files are on the server.", "bring a moment here: retake export REF FILE"},
-	"at":       {"Programs run on this machine, and the files are on the server.", "bring a moment here: retake export REF FILE"},
-	"mount":    {"Moments of a server are not mounted.", "bring one here: retake export REF FILE"},
+	"verify":   {"Programs run on this machine, and the files are on the server.", "the answers that are known: retake show"},
+	"bisect":   {"Programs run on this machine, and the files are on the server.", "bring a moment here: retake help export"},
+	"at":       {"Programs run on this machine, and the files are on the server.", "bring a moment here: retake help export"},
+	"mount":    {"Moments of a server are not mounted.", "bring one here: retake help export"},
 	"mcp":      {"The tools for agents speak with the daemon of this machine.", thisHint},
 	"agents":   {"Hooks of agents speak with the daemon of this machine.", thisHint},
 	"pause":    {"Agents are paused on the machine that they work on.", thisHint},
 	"unpause":  {"Agents are paused on the machine that they work on.", thisHint},
 	"config":   {"Settings are those of this machine.", thisHint},
 	"daemon":   {"The daemon is that of this machine, and a server has none.", thisHint},
-	"purge":    {"A purge runs where the history is kept.", "ask for a deletion: retake deletions ask REF… --why TEXT"},
-	"forget":   {"A server forgets nothing at once.", "ask for it: retake deletions ask REF… --why TEXT"},
+	"purge":    {"A purge runs where the history is kept.", "ask for a deletion: retake help deletions ask"},
+	"forget":   {"A server forgets nothing at once.", "ask for it: retake help deletions ask"},
 }
 
 const thisHint = "without the server: RETAKE_SERVER= retake …"
@@ -161,7 +161,7 @@ func (f *face) fits(cmd *cobra.Command, args []string) error {
 	case names[1] == "save" && verify != nil && verify.Changed:
 		why, ok = elsewhere["verify"], true
 	case names[1] == "fork" && len(args) > 1:
-		why, ok = [2]string{"A server makes the directory of a fork itself.", "retake fork REF --name NAME"}, true
+		why, ok = [2]string{"A server makes the directory of a fork itself.", "how it is used: retake help fork"}, true
 	}
 	if !ok {
 		return nil

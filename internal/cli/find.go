@@ -74,7 +74,7 @@ func notFound(ws retake.Workspace, text string) error {
 	return &retake.Error{
 		Kind: retake.NotFound, What: fmt.Sprintf("no moment of %s has %s", ws.Name, text),
 		Safe: "Searched were intents, prompts, agents' last words, changed paths, facts.",
-		Hint: "fewer words may do: retake find WORD     all: retake log     lines: retake blame PATH",
+		Hint: "all moments: retake log     lines of a file: retake help blame",
 	}
 }
 

@@ -95,7 +95,7 @@ func (c *spaceCmd) showPlan(ctx context.Context, s retake.Service) error {
 	}
 	err = c.emit(spacePlanAnswer{1, p}, func(l picture.Look) string { return renderSpacePlan(l, p, all) })
 	if len(p.Drops) > 0 {
-		c.hint("keep one", "retake pin NUMBER NAME", "do it now", "retake space --free")
+		c.hint("keep one", "retake help pin", "do it now", "retake space --free")
 	}
 	return err
 }

@@ -177,7 +177,7 @@ func namedDrops(p *retake.SpacePlan) (n int64) {
 
 // needText says why moments go that are not too old.
 func needText(p *retake.SpacePlan) string {
-	const stuck = "; what is kept on purpose takes more: retake config budget SIZE"
+	const stuck = "; what is kept on purpose takes more: retake config budget"
 	switch p.Need {
 	case retake.NeedBudget:
 		if len(p.Drops) == 0 && p.Store.Bytes > p.Budget {

@@ -13,7 +13,7 @@ func renderStatus(l picture.Look, st retake.Status) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n\n", l.Bold(screen.Escape(st.Workspace.Name)), l.Dim(l.Path(st.Workspace.Root)))
 	say := func(sign, name, text string) {
-		fmt.Fprintf(&b, "  %s %s%s\n", sign, screen.Pad(name, 12), text)
+		fmt.Fprintf(&b, "%s\n", l.Hang("  "+sign+" "+screen.Pad(name, 12)+text, 15+screen.Width(l.Glyphs.Yes)))
 	}
 	room := screen.Width(l.Glyphs.Yes)
 	none := strings.Repeat(" ", room)

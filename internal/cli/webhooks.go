@@ -54,7 +54,7 @@ func (f *face) webhooksList() *cobra.Command {
 
 func renderWebhooks(l picture.Look, all []retake.Webhook) string {
 	if len(all) == 0 {
-		return "Nobody is told of events.\n\n  " + l.Pairs([]string{"tell somebody", "retake webhooks add URL", "watch", "retake webhooks listen"}) + "\n"
+		return "Nobody is told of events.\n\n  " + l.Pairs([]string{"tell somebody", "retake help webhooks add", "watch", "retake webhooks listen"}) + "\n"
 	}
 	var rows []tableRow
 	for i := range all {

@@ -74,7 +74,7 @@ func lineOf(b retake.Blame, path string, line int) (whyAnswer, error) {
 		return whyAnswer{}, usage("its moments: retake log --path "+shellLine([]string{path}), "%s has no lines: %s.", path, b.Why)
 	case line > len(b.Lines):
 		return whyAnswer{}, &retake.Error{
-			Kind: retake.NotFound, What: fmt.Sprintf("%s has no line %d in moment %d", path, line, b.Checkpoint.Number), Safe: nothingChanged,
+			Kind: retake.NotFound, What: fmt.Sprintf("there is no line %d in %s at moment %d", line, path, b.Checkpoint.Number), Safe: nothingChanged,
 			Hint: fmt.Sprintf("it has %s: retake blame %s", picture.Number(int64(len(b.Lines)), "line", "lines"), shellLine([]string{path})),
 		}
 	}

@@ -70,7 +70,10 @@ func newestNames(ctx context.Context, s retake.Service, all []retake.WorkspaceSt
 
 // workspaceColumns are the widths of the list. The place has what it needs, as long as the
 // last words can be read.
-type workspaceColumns struct{ name, num, ago, words, place int }
+type workspaceColumns struct {
+	name, num, ago, words, place int
+	below                        bool // there is no room for the place: it has a line of its own
+}
 
 func fitWorkspaces(l picture.Look, all []retake.WorkspaceState) workspaceColumns {
 	least := len(lostPlace)
@@ -84,6 +87,10 @@ func fitWorkspaces(l picture.Look, all []retake.WorkspaceState) workspaceColumns
 	}
 	c.name = min(c.name, 24)
 	room := l.Width - 3 - c.name - 2 - c.num - 2 - c.ago - 2 - 2
+	if c.below = room < least+least; c.below {
+		c.words, c.place = max(room, 8), max(l.Width-3, least)
+		return c
+	}
 	c.words = min(c.words, max(room-c.place, least))
 	c.place = max(room-c.words, least)
 	return c
@@ -94,6 +101,9 @@ func renderWorkspaces(l picture.Look, all []retake.WorkspaceState) string {
 	c := fitWorkspaces(l, all)
 	var b strings.Builder
 	head := "   " + screen.Pad("workspace", c.name) + "  " + screen.Pad("last moment", c.num+2+c.ago+2+c.words) + "  where"
+	if c.below {
+		head = strings.TrimRight(strings.TrimSuffix(head, "where"), " ")
+	}
 	fmt.Fprintf(&b, "%s\n", l.Dim(head))
 	ended := 0
 	for _, over := range []bool{false, true} {
@@ -126,7 +136,12 @@ func (c workspaceColumns) row(l picture.Look, w retake.WorkspaceState) string {
 		number, when = fmt.Sprint(w.Latest.Number), l.Ago(w.Latest.Time)
 	}
 	line := screen.Pad(l.Glyphs.Cut(screen.Escape(w.Name), c.name), c.name) + "  " + screen.PadLeft(number, c.num) + "  " +
-		screen.Pad(when, c.ago) + "  " + screen.Pad(l.Glyphs.Cut(lastWords(l, w), c.words), c.words) + "  " + l.PathCut(l.Path(w.Root), c.place, false)
+		screen.Pad(when, c.ago) + "  " + screen.Pad(l.Glyphs.Cut(lastWords(l, w), c.words), c.words)
+	gap := "  "
+	if c.below {
+		line, gap = strings.TrimRight(line, " "), "\n   "
+	}
+	line += gap + l.PathCut(l.Path(w.Root), c.place, false)
 	if w.Gone || w.Ended != nil {
 		return l.Dim(l.Glyphs.Ring+"  "+line) + "\n"
 	}

@@ -93,7 +93,7 @@ func cardFields(l Look, c Card) string {
 	var b strings.Builder
 	field := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(&b, "  %s%s\n", l.Dim(screen.Pad(name, cardIndent-2)), value)
+			fmt.Fprintf(&b, "%s\n", l.Hang("  "+l.Dim(screen.Pad(name, cardIndent-2))+value, cardIndent))
 		}
 	}
 	list := func(name string, values []string) {

@@ -110,3 +110,25 @@ func LineText(s string) string {
 	}
 	return strings.Join(parts, "\t")
 }
+
+// Hang breaks a painted line between its words so that it fits, and lets what follows begin
+// at a column. Where a line fits, or nobody looks at it, it stays as it is.
+func (l Look) Hang(line string, column int) string {
+	if l.Width <= 0 || l.ShownWidth(line) <= l.Width {
+		return line
+	}
+	var out []string
+	now := ""
+	for i, word := range strings.Split(line, " ") {
+		longer := now + " " + word
+		switch {
+		case i == 0:
+			now = word
+		case word != "" && l.ShownWidth(longer) > l.Width && l.ShownWidth(strings.TrimRight(now, " ")) > column:
+			out, now = append(out, strings.TrimRight(now, " ")), strings.Repeat(" ", column)+word
+		default:
+			now = longer
+		}
+	}
+	return strings.Join(append(out, strings.TrimRight(now, " ")), "\n")
+}

@@ -37,7 +37,7 @@ func WritePlanList(out io.Writer, l Look, p *retake.Plan) error {
 		}
 		fmt.Fprintf(w, "  %s  %s  %s%s\n", l.Yellow(screen.Escape(e.ID)), l.Clock(e.Time), screen.Escape(e.Text), l.Dim(unsureText(e)))
 	}
-	fmt.Fprintf(w, "\n%s\n", safetyText(l, p))
+	fmt.Fprintf(w, "\n%s\n", l.Hang(safetyText(l, p), 0))
 	return w.Flush()
 }
 

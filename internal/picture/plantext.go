@@ -50,7 +50,7 @@ func RenderPlanIn(l Look, p *retake.Plan, lines int) string {
 		}
 		b.WriteString(drawPart(l, s, c, l.Width, rows[i]))
 	}
-	fmt.Fprintf(&b, "\n%s\n", safetyText(l, p))
+	fmt.Fprintf(&b, "\n%s\n", l.Hang(safetyText(l, p), 0))
 	return b.String()
 }
 
@@ -68,7 +68,7 @@ func planHead(l Look, p *retake.Plan) string {
 		head += "  " + about
 		width += 2 + screen.Width(about)
 	}
-	lines := l.Ends(head, l.Dim(right), width, screen.Width(right)) + "\n" + planSentence(l, p)
+	lines := l.Ends(head, l.Dim(right), width, screen.Width(right)) + "\n" + l.Hang(planSentence(l, p), 0)
 	if edits := editsText(p); edits != "" {
 		gap := " "
 		if l.ShownWidth(planSentence(l, p))+1+screen.Width(edits) > l.Width {

@@ -45,6 +45,17 @@ func RenderRows(l Look, path string, what retake.Difference, d retake.RowsDiff, 
 	return b.String()
 }
 
+// RenderRowCounts is RenderRows without any rows: a line for each table that differs.
+func RenderRowCounts(l Look, path string, what retake.Difference, d retake.RowsDiff) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s  %s\n", l.groupWord(what, groupWords[what]), l.Bold(screen.Escape(path)))
+	for _, t := range lostFirst(d.Tables) {
+		first, _, _ := strings.Cut(l.tableRows(t), "\n")
+		b.WriteString(first + "\n")
+	}
+	return b.String()
+}
+
 // lostFirst puts tables first that lost rows: somebody is looking for them.
 func lostFirst(tables []retake.TableRows) []retake.TableRows {
 	tables = slices.Clone(tables)

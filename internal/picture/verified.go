@@ -14,7 +14,7 @@ const outputShown = 40
 // RenderVerified tells every run about a moment, and the end of what each printed.
 func RenderVerified(l Look, c Card) string {
 	if len(c.Verifications) == 0 && len(c.answers()) == 0 {
-		return "Nobody verified this moment.\n\n" + l.Dim("A verification is a command that passes or fails: retake verify -- COMMAND") + "\n"
+		return "Nobody verified this moment.\n\n" + l.Dim("A verification is a command that passes or fails: retake verify -- npm test") + "\n"
 	}
 	var b strings.Builder
 	for _, line := range l.verifyLines(c) {

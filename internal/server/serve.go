@@ -25,7 +25,7 @@ const (
 func (s *Server) Serve(ctx context.Context, begin func() error, ready func(address string)) error {
 	api, err := net.Listen("tcp", s.o.Listen)
 	if err != nil {
-		return &retake.Error{Kind: retake.Away, What: "the address cannot be listened to", Safe: "Nothing was changed.", Hint: "another: retake serve --listen ADDRESS", Err: err}
+		return &retake.Error{Kind: retake.Away, What: "the address cannot be listened to", Safe: "Nothing was changed.", Hint: "how to choose another: retake help serve", Err: err}
 	}
 	_ = os.Remove(s.socket) // of a process that had our number once
 	peers, err := net.Listen("unix", s.socket)

@@ -63,7 +63,7 @@ func (s *Service) outside(req retake.ForkRequest, ws retake.Workspace) error {
 	}
 	for at := dir; ; at = filepath.Dir(at) {
 		if at == root || at == s.p.Data && !req.Throwaway {
-			return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%s lies in %s", req.Dir, at), Safe: unchanged, Hint: "put the fork beside it: retake fork REF DIR"}
+			return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%s lies in %s", req.Dir, at), Safe: unchanged, Hint: "put the fork beside it: retake help fork"}
 		}
 		if at == filepath.Dir(at) {
 			return nil
@@ -89,7 +89,7 @@ func (s *Service) groundFor(dir string) (path string, to fsx.Dir, made bool, err
 		return "", nil, false, fault(fmt.Sprintf("%s cannot be opened", path), unchanged, err)
 	}
 	if names, err := to.Names(); err != nil || len(names) > 0 {
-		return "", nil, false, errors.Join(&retake.Error{Kind: retake.Exists, What: fmt.Sprintf("%s is there and not empty", path), Safe: unchanged, Hint: "name another: retake fork REF DIR", Err: err}, to.Close())
+		return "", nil, false, errors.Join(&retake.Error{Kind: retake.Exists, What: fmt.Sprintf("%s is there and not empty", path), Safe: unchanged, Hint: "name another: retake help fork", Err: err}, to.Close())
 	}
 	return path, to, made, nil
 }

@@ -113,7 +113,7 @@ func (s *Service) byGood(ctx context.Context, ws retake.WorkspaceID, name string
 func (s *Service) noneGood(ws retake.WorkspaceID, name string) error {
 	e := &retake.Error{Kind: retake.NotFound, What: "no moment is good yet", Safe: unchanged, Hint: "verify one: retake verify -- npm test     or every turn: retake config verify.test \"npm test\""}
 	if name != "" {
-		e.What, e.Hint = fmt.Sprintf("no moment has passed %s", name), fmt.Sprintf("ask it of every turn: retake config verify.%s COMMAND     what was asked: retake log", name)
+		e.What, e.Hint = fmt.Sprintf("no moment has passed %s", name), fmt.Sprintf("ask it of every turn: retake config verify.%s \"npm test\"     what was asked: retake log", name)
 	} else if len(s.standing(ws)) > 0 {
 		e.What, e.Hint = "no moment has passed all standing verifications", "run them now: retake verify"
 	}

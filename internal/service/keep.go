@@ -92,7 +92,7 @@ func (s *Service) Forget(ctx context.Context, id retake.WorkspaceID, refs []stri
 	}
 	err := s.bury(ctx, id, stones)
 	if errors.Is(err, store.ErrHeld) {
-		return nil, &retake.Error{Kind: retake.Denied, What: "the newest moment and pinned ones stay", Safe: unchanged, Hint: "take a pin off: retake unpin NAME", Err: err}
+		return nil, &retake.Error{Kind: retake.Denied, What: "the newest moment and pinned ones stay", Safe: unchanged, Hint: "take a pin off: retake help unpin", Err: err}
 	}
 	if err != nil {
 		return nil, fault("not forgotten", unchanged, err)

@@ -24,7 +24,7 @@ func lowDisk(free, floor int64) error {
 		Kind: retake.Limit,
 		What: fmt.Sprintf("not saved: the disk is down to %d MB, and the floor is %d MB", free/1e6, floor/1e6),
 		Safe: notSaved,
-		Hint: "free some: retake space --free     lower the floor: retake config floor SIZE",
+		Hint: "free some: retake space --free     the floor: retake config floor",
 	}
 }
 

@@ -38,7 +38,7 @@ func (s *Service) List(ctx context.Context, ws retake.WorkspaceID, ref, dir stri
 		return []retake.Entry{e}, nil
 	}
 	out, err := st.Dir(ctx, e.Object)
-	return out, fault(fmt.Sprintf("%s cannot be read", dir), unchanged, err)
+	return out, fault(fmt.Sprintf("cannot read %s", dir), unchanged, err)
 }
 
 func (s *Service) entry(ctx context.Context, ws retake.WorkspaceID, ref, name string) (store.Store, retake.Entry, error) {
@@ -58,7 +58,7 @@ func (s *Service) entry(ctx context.Context, ws retake.WorkspaceID, ref, name st
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, e, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no %s in moment %d", name, cp.Number), Safe: unchanged, Hint: fmt.Sprintf("what is: retake ls %d", cp.Number)}
 	}
-	return st, e, fault(fmt.Sprintf("%s cannot be read", name), unchanged, err)
+	return st, e, fault(fmt.Sprintf("cannot read %s", name), unchanged, err)
 }
 
 func cleanPath(p string) string {
@@ -79,7 +79,7 @@ func (s *Service) Open(ctx context.Context, ws retake.WorkspaceID, ref, name str
 		return nil, e, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("that is a directory: %s", name), Safe: unchanged, Hint: "list it: retake ls " + ref + " " + name}
 	}
 	r, err := st.File(ctx, e.Object)
-	return r, e, fault(fmt.Sprintf("%s cannot be read", name), unchanged, err)
+	return r, e, fault(fmt.Sprintf("cannot read %s", name), unchanged, err)
 }
 
 // openLive walks to a live file by handles: no part of the path may be a link.
@@ -94,7 +94,7 @@ func (s *Service) openLive(ctx context.Context, id retake.WorkspaceID, name stri
 	}
 	f, err := dir.OpenFile(last)
 	if err != nil {
-		return nil, retake.Entry{}, fault(fmt.Sprintf("%s cannot be read", name), unchanged, err)
+		return nil, retake.Entry{}, fault(fmt.Sprintf("cannot read %s", name), unchanged, err)
 	}
 	i, err := f.Stat()
 	return f, retake.Entry{Name: last, Kind: retake.KindFile, Size: i.Size, Mode: i.Mode, ModTime: i.Mtime}, err
@@ -111,7 +111,7 @@ func (s *Service) liveDir(ctx context.Context, id retake.WorkspaceID, name strin
 		next, err := dir.OpenDir(p)
 		_ = dir.Close() // a directory handle
 		if err != nil {
-			return nil, "", fault(fmt.Sprintf("%s cannot be read", name), unchanged, err)
+			return nil, "", fault(fmt.Sprintf("cannot read %s", name), unchanged, err)
 		}
 		dir = next
 	}

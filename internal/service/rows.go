@@ -23,7 +23,7 @@ func (s *Service) Rows(ctx context.Context, q retake.RowsQuery) (retake.RowsDiff
 	path := cleanPath(q.Path)
 	ask := xray.RowsAsk{Table: q.Table, What: q.What, Skip: q.Skip, Limit: q.Limit}
 	if ask.Before, err = s.tablesAt(ctx, out.From, path); err != nil {
-		return out, fault(fmt.Sprintf("%s cannot be read", path), unchanged, err)
+		return out, fault(fmt.Sprintf("cannot read %s", path), unchanged, err)
 	}
 	if out.To == nil {
 		ask.After, err = s.tablesNow(ctx, out.From.Workspace, path)
@@ -31,10 +31,10 @@ func (s *Service) Rows(ctx context.Context, q retake.RowsQuery) (retake.RowsDiff
 		ask.After, err = s.tablesAt(ctx, out.To, path)
 	}
 	if err != nil {
-		return out, fault(fmt.Sprintf("%s cannot be read", path), unchanged, err)
+		return out, fault(fmt.Sprintf("cannot read %s", path), unchanged, err)
 	}
 	if ask.Before == nil && ask.After == nil {
-		return out, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no file %s at these moments", path), Safe: unchanged, Hint: "what is there: retake ls REF"}
+		return out, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no file %s at these moments", path), Safe: unchanged, Hint: "what is there: retake ls latest"}
 	}
 	return s.askRows(ctx, ask, out)
 }
@@ -153,7 +153,7 @@ func (s *Service) liveSize(ctx context.Context, ws retake.WorkspaceID, path stri
 	if err == nil {
 		defer dir.Close() //nolint:errcheck // only looked
 		i, stat := dir.Lstat(last)
-		if err = fault(fmt.Sprintf("%s cannot be read", path), unchanged, stat); err == nil {
+		if err = fault(fmt.Sprintf("cannot read %s", path), unchanged, stat); err == nil {
 			return i.Size, i.Type == fsx.Regular, nil
 		}
 	}

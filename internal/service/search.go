@@ -17,7 +17,7 @@ func (s *Service) Search(ctx context.Context, q retake.SearchQuery) ([]retake.Hi
 		return nil, fault("no such workspace", unchanged, err)
 	}
 	if strings.TrimSpace(q.Text) == "" {
-		return nil, &retake.Error{Kind: retake.Invalid, What: "nothing to look for", Safe: unchanged, Hint: "for example: retake find SESSION_KEY"}
+		return nil, &retake.Error{Kind: retake.Invalid, What: "nothing to look for", Safe: unchanged, Hint: "for example: retake find login"}
 	}
 	s.tellBare(ctx, q.Workspace)
 	found, err := s.p.Catalog.Search(ctx, q)

@@ -152,7 +152,7 @@ func (s *Service) beforeItem(ctx context.Context, item retake.Checkpoint) (retak
 	}
 }
 
-const goElse = "go to a moment: retake restore REF     the timeline: retake log"
+const goElse = "go to a moment: retake help restore     the timeline: retake log"
 
 func forgottenBefore(item retake.Checkpoint) error {
 	return &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("what was there before moment %d was forgotten", item.Number), Safe: unchanged, Hint: goElse}

@@ -57,7 +57,7 @@ func (t *timeline) list(m *model, l picture.Look, height int) []string {
 	case t.shot == nil:
 		return []string{l.Dim("reading the timeline" + l.Glyphs.More)}
 	case t.shot.rows.Len() == 0 && t.good:
-		return []string{"No moment is good yet.", "", l.Dim("A moment is good when every verification that stands for it passed: retake verify COMMAND"), l.Dim("v shows all moments")}
+		return []string{"No moment is good yet.", "", l.Dim("A moment is good when every verification that stands for it passed: retake verify -- npm test"), l.Dim("v shows all moments")}
 	case t.shot.rows.Len() == 0:
 		return []string{"There is no moment yet."}
 	}
