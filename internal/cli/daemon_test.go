@@ -32,7 +32,7 @@ func TestStatusSaysHowChangesAreKnown(t *testing.T) {
 		},
 		"tracker": {
 			retake.Tracking{Mode: retake.TrackingFanotify, Events: 1204, Doubts: 1, Check: &retake.CrossCheck{At: at(11, 30), Files: 38799}},
-			[]string{`  ✔ tracking    fanotify · 1,204 changes told · 1 doubt · checked 11:30, 38,799 files`},
+			[]string{`  ✔ tracking    fanotify · 1,204 changes told · 1 doubt · checked 11:30, 38,799`, `                files`},
 		},
 		"missed": {
 			retake.Tracking{Mode: retake.TrackingInotify, Check: &retake.CrossCheck{At: at(11, 30), Files: 9, Missed: []string{"a", "b\n", "c", "d", "e", "f", "g"}}},

@@ -42,6 +42,7 @@ var examples = map[string]string{
 	"unpause":  "retake unpause  # agents' work is recorded again\nretake unpause -C ~/project  # in another directory",
 	"hook":     "retake hook claude-code < event.json  # as the agent calls it\nretake hook codex < event.json",
 	"mcp":      "retake mcp  # an agent starts this\nclaude mcp add retake -- retake mcp  # registers it with Claude Code",
+	"purge":    "retake purge -- .env  # shows what would go, then asks\nretake purge --content secret.txt --plan",
 	"pin":      "retake pin 14 before-upgrade  # keep 14 under a name\nretake pin latest works",
 	"unpin":    "retake unpin before-upgrade\nretake unpin works --workspace shop",
 	"forget":   "retake forget 12  # asks first\nretake forget 12 13",

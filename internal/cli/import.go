@@ -217,7 +217,7 @@ func renderUnpacked(l picture.Look, r archive.Report) string {
 	}{
 		{r.Dropped, "file lost its setuid or setgid bit", "files lost their setuid or setgid bits"},
 		{r.Bare, "file could not be given its attributes", "files could not be given their attributes"},
-		{r.Skipped, "name is left out: it belongs to the mark of another workspace", "names are left out: they belong to the mark of another workspace"},
+		{r.Skipped, "name is left out: another workspace's own mark", "names are left out: marks of other workspaces"},
 	} {
 		if len(part.names) == 0 {
 			continue

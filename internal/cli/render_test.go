@@ -234,8 +234,11 @@ func TestWorkspaces(t *testing.T) {
 		`○  old\x1bshop   14  1 h ago  its directory is gone  /srv/old`,
 		`○  done          14  1 h ago  ended 2 h ago          …r/far/far/far/far/far/done`,
 		``,
-		`What ended keeps its moments. To look at them: retake console. To go on with`,
-		`them: retake init, in the directory.`,
+		`A directory that is gone comes back with its timeline:`,
+		`  retake restore latest --workspace `,
+		``,
+		`What ended keeps its moments. To look at them: retake console. To continue them:`,
+		`retake init --continue, in the directory.`,
 	)
 }
 

@@ -83,7 +83,7 @@ func TestSpaceTellsTheNeed(t *testing.T) {
 		t.Errorf("over budget:\n%s", got)
 	}
 	p.Drops = nil
-	if got := cli.RenderSpace(l, all, &p); !strings.Contains(got, "what is kept on purpose takes more: retake config budget SIZE") {
+	if got := cli.RenderSpace(l, all, &p); !strings.Contains(got, "what is kept on purpose takes more: retake config budget") {
 		t.Errorf("stuck:\n%s", got)
 	}
 }

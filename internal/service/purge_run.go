@@ -62,7 +62,7 @@ func (p *purging) free(ctx context.Context) error {
 			return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("checkpoint %d of %s is under a legal hold, so nothing can be purged", pins[i].Number, w.Name), Safe: unchanged, Hint: "release the hold first"}
 		}
 		if cut, err := p.s.cutOff(w.ID); err != nil || cut != nil {
-			return &retake.Error{Kind: retake.Busy, What: "a restore of " + w.Name + " was interrupted, and needs what it stands on", Safe: unchanged, Hint: "finish it: retake restore --continue", Err: err}
+			return &retake.Error{Kind: retake.Busy, What: "a restore of " + w.Name + " was interrupted, and needs what it stands on", Safe: unchanged, Hint: "finish it: retake restore --finish", Err: err}
 		}
 	}
 	return nil
@@ -283,7 +283,7 @@ func (p *purging) provePaths(ctx context.Context, rep *retake.PurgeReport) error
 		same++
 	}
 	if same > 0 {
-		rep.Left = append(rep.Left, fmt.Sprintf("the bytes of %d of the files, under other paths: to remove them too, retake purge --content FILE", same))
+		rep.Left = append(rep.Left, fmt.Sprintf("the bytes of %d of the files, under other paths: to remove them too: retake purge --content", same))
 	}
 	return nil
 }
