@@ -1442,6 +1442,11 @@ export interface StoryCounts {
   timed: number;
 }
 
+export interface Subagent {
+  name?: string;
+  task?: string;
+}
+
 export interface Summary {
   bytes: number;
   dirs: number;
@@ -1580,6 +1585,7 @@ export interface Turn {
   risk?: string;
   running?: number;
   session: string;
+  subagents?: Subagent[] | null;
   tasks?: TaskCount;
   version?: string;
   words?: string;

@@ -975,6 +975,12 @@ class StoryCounts:
 
 
 @dataclass(kw_only=True)
+class Subagent:
+    name: Optional[str] = None
+    task: Optional[str] = None
+
+
+@dataclass(kw_only=True)
 class Summary:
     bytes: int
     dirs: int
@@ -1097,6 +1103,7 @@ class Turn:
     risk: Optional[str] = None
     running: Optional[int] = None
     session: str
+    subagents: list[Subagent] = field(default_factory=list)
     tasks: Optional[TaskCount] = None
     version: Optional[str] = None
     words: Optional[str] = None
@@ -1309,6 +1316,7 @@ __all__ = [
     "StoreState",
     "Story",
     "StoryCounts",
+    "Subagent",
     "Summary",
     "SweepReport",
     "TableColumn",
