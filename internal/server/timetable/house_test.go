@@ -147,7 +147,7 @@ func (h *house) saves(n int, step time.Duration) {
 	for range n {
 		h.clock.Move(step)
 		h.write()
-		_, err := h.svc.Save(h.Context(), retake.SaveRequest{Workspace: h.ws})
+		_, err := h.svc.Save(h.Context(), retake.SaveRequest{Workspace: h.ws, Trigger: retake.TriggerQuiet})
 		h.must(err)
 	}
 }
