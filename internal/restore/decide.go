@@ -198,9 +198,10 @@ type fileOpener interface {
 	File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error)
 }
 
-// conflict leaves what is there, and puts the other version beside it.
+// conflict leaves what is there, and puts the other version beside it; not in a repository,
+// where a copy of a branch would be another branch.
 func (p *planner) conflict(_ context.Context, path string, s sides) error {
-	if p.Volatile(path) || p.Plain || s.want.Kind == retake.KindDir {
+	if p.Volatile(path) || p.Plain || s.want.Kind == retake.KindDir || InRepository(path) {
 		p.moved(path, s, "changed since")
 		return nil
 	}

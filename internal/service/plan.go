@@ -91,7 +91,7 @@ func (s *Service) sayWhatStays(ctx context.Context, j journey, p *retake.Plan, v
 	if n := len(v.loose); n > 0 || len(j.edits) > 0 {
 		p.Edits = &retake.KeptEdits{Unsaved: int64(n), Moments: j.edits}
 	}
-	if !idle(p) || j.req.Ref != "" {
+	if !onlyTimes(p) || j.req.Ref != "" {
 		return nil
 	}
 	next, err := s.itemBefore(ctx, j.req, s.walkBack(j.req.Paths), j.target.Number)
@@ -121,7 +121,7 @@ func (s *Service) planFor(ctx context.Context, ws retake.Workspace, j journey, v
 		r.Steady = true
 	}
 	p, err := restore.Make(ctx, r)
-	if along := j.req.Course == retake.CourseUndo || j.req.Course == retake.CourseRedo; err == nil && along && idle(&p) {
+	if along := j.req.Course == retake.CourseUndo || j.req.Course == retake.CourseRedo; err == nil && along && onlyTimes(&p) {
 		r.GitAlone = !r.Git
 		r.Steady, r.Git = false, true // logs and git are all there is to take back: then exactly these
 		p, err = restore.Make(ctx, r)
@@ -134,6 +134,13 @@ func (s *Service) planFor(ctx context.Context, ws retake.Workspace, j journey, v
 		p.Git[i].Moment = j.from
 	}
 	return p, err
+}
+
+// onlyTimes reports whether a plan changes no content: it is empty, or puts times back.
+func onlyTimes(p *retake.Plan) bool {
+	beside := func(k retake.Keep) bool { return k.Side != "" }
+	more := func(s retake.Step) bool { return s.What != retake.Timed }
+	return !slices.ContainsFunc(steps(p), more) && !slices.ContainsFunc(p.Keeps, beside)
 }
 
 // holders asks which processes have these files open.
