@@ -57,14 +57,14 @@ type told struct {
 func histories(r *run) []verdict {
 	start := time.Now()
 	v := verdict{Guarantee: "G4", What: "random histories end where a model in plain maps does", Control: "a model that forgets a rule", Detail: map[string]any{}}
-	n := r.figure(2_000, 200_000)
+	n := r.figure(600, 200_000)
 	parts := runtime.NumCPU()
 	got := make([]told, parts)
 	errs := make([]error, parts)
 	var wg sync.WaitGroup
 	for i := range parts {
 		wg.Go(func() {
-			got[i], errs[i] = r.tell(playbill{Seed: r.seed, From: n * i / parts, To: n * (i + 1) / parts})
+			got[i], errs[i] = r.tell("g4", playbill{Seed: r.seed, From: n * i / parts, To: n * (i + 1) / parts})
 		})
 	}
 	wg.Wait()
@@ -79,7 +79,7 @@ func histories(r *run) []verdict {
 	v.Failures = v.Failures[:min(10, len(v.Failures))]
 	v.Detail["histories per second"] = float64(v.Tried) / time.Since(start).Seconds()
 	for _, lie := range lies {
-		g, err := r.tell(playbill{Seed: r.seed, To: 300, Lie: lie})
+		g, err := r.tell("g4", playbill{Seed: r.seed, To: 300, Lie: lie})
 		if err != nil || g.Failed == 0 {
 			v.fail("nobody noticed that the model lies, %s: %v", lie, err)
 		}
@@ -91,15 +91,15 @@ func histories(r *run) []verdict {
 
 // tell runs a child. As root it has process ids of its own: a plan asks every process
 // what it holds, and there is only one.
-func (r *run) tell(t playbill) (told, error) {
+func (r *run) tell(child string, t playbill) (told, error) {
 	var out told
-	t.Dir = fastDir(r, "g4")
+	t.Dir = fastDir(r, child)
 	defer os.RemoveAll(t.Dir) //nolint:errcheck // scratch
 	order, err := json.Marshal(t)
 	if err != nil {
 		return out, err
 	}
-	cmd := exec.Command("/proc/self/exe", "child", "g4", string(order))
+	cmd := exec.Command("/proc/self/exe", "child", child, string(order))
 	if os.Getuid() == 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID, Unshareflags: syscall.CLONE_NEWNS}
 	}
@@ -111,7 +111,10 @@ func (r *run) tell(t playbill) (told, error) {
 	return out, json.Unmarshal(text.Bytes(), &out)
 }
 
-func historiesChild(args []string) int {
+func historiesChild(args []string) int { return playAll(args, playbill.play) }
+
+// playAll plays what is ordered, and prints what came of it.
+func playAll(args []string, play func(playbill, context.Context) (told, error)) int {
 	var t playbill
 	if err := json.Unmarshal([]byte(args[0]), &t); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -123,7 +126,7 @@ func historiesChild(args []string) int {
 			return 2
 		}
 	}
-	out, err := t.play(context.Background())
+	out, err := play(t, context.Background())
 	if err == nil {
 		err = json.NewEncoder(os.Stdout).Encode(out)
 	}

@@ -63,9 +63,10 @@ type era struct {
 	course retake.Course // "": nobody went anywhere
 	target int64
 	before int64
+	auto   bool // nobody asked for it: what was there before a restore
 }
 
-// chronicle is a timeline as docs/decisions/0010 has it. Number 1 is the first.
+// chronicle is a timeline. Number 1 is the first.
 type chronicle struct {
 	eras []era
 	lie  string // what the model forgets, for the control
@@ -75,9 +76,9 @@ func (c *chronicle) tip() *era            { return &c.eras[len(c.eras)-1] }
 func (c *chronicle) latest() int64        { return int64(len(c.eras)) }
 func (c *chronicle) at(number int64) *era { return &c.eras[number-1] }
 
-// item: a moment that changed something.
+// item: a moment that somebody asked for and that changed something.
 func (c *chronicle) item(n int64) bool {
-	return n > 1 && len(c.at(n).files.differs(c.at(n-1).files)) > 0
+	return n > 1 && !c.at(n).auto && len(c.at(n).files.differs(c.at(n-1).files)) > 0
 }
 
 // way: a moment that undo or redo made.
@@ -110,8 +111,7 @@ func (c *chronicle) undoes() (out []int64) {
 	return out
 }
 
-// redoes are the items that were taken back since something changed and not brought
-// again, the last one first.
+// redoes are the undos since the newest item that were not brought again, the last one first.
 func (c *chronicle) redoes() []int64 {
 	first := int64(1)
 	for n := c.latest(); n > 1; n-- {
@@ -125,7 +125,7 @@ func (c *chronicle) redoes() []int64 {
 		switch {
 		case !c.way(n):
 		case c.at(n).course == retake.CourseUndo:
-			stack = append(stack, c.at(n).target)
+			stack = append(stack, n)
 		case len(stack) > 0:
 			stack = stack[:len(stack)-1]
 		}

@@ -129,11 +129,7 @@ func (p *play) restorePaths(ctx context.Context) error {
 
 func (p *play) undo(ctx context.Context) error {
 	p.note("undo")
-	req := retake.PlanRequest{Course: retake.CourseUndo}
-	if tip := p.line.tip().files; len(tip.differs(p.now)) > 0 {
-		return p.travel(ctx, req, goal{want: tip, item: p.line.latest() + 1})
-	}
-	return p.first(ctx, req, p.line.undoes(), p.taken)
+	return p.first(ctx, retake.PlanRequest{Course: retake.CourseUndo}, p.line.undoes(), p.taken)
 }
 
 func (p *play) undoNamed(ctx context.Context) error {
@@ -151,8 +147,9 @@ func (p *play) undoNamed(ctx context.Context) error {
 
 func (p *play) redo(ctx context.Context) error {
 	p.note("redo")
-	return p.first(ctx, retake.PlanRequest{Course: retake.CourseRedo}, p.line.redoes(), func(item int64) goal {
-		return goal{brought(p.now, p.line.from(item), p.line.at(item).files, fmt.Sprintf(".as-%d", item), p.line.lie), item}
+	return p.first(ctx, retake.PlanRequest{Course: retake.CourseRedo}, p.line.redoes(), func(undo int64) goal {
+		item := p.line.at(undo).target
+		return goal{brought(p.now, p.line.at(undo).files, p.line.from(undo), fmt.Sprintf(".as-%d", item), p.line.lie), item}
 	})
 }
 
@@ -168,26 +165,21 @@ func (p *play) taken(item int64) goal {
 	return goal{brought(p.now, p.line.at(item).files, p.line.from(item), fmt.Sprintf(".before-%d", item), p.line.lie), item}
 }
 
-// first goes to the first item that changes something. One that changes only times may
-// be taken before; that is left to the service.
+// first goes to the first of them. None is passed over, also when nothing of it is left.
 func (p *play) first(ctx context.Context, req retake.PlanRequest, items []int64, to func(int64) goal) error {
 	if len(items) == 0 {
 		return p.refused(ctx, req, retake.NotFound)
 	}
+	g := to(items[0])
 	req.Workspace = p.ws
 	plan, err := p.svc.PlanRestore(ctx, req)
+	if err == nil && (plan.Target == nil || plan.Target.Number != g.item) {
+		err = fmt.Errorf("item %d was passed over for %+v", g.item, plan.Target)
+	}
 	if err != nil {
 		return err
 	}
-	for _, item := range items {
-		g := to(item)
-		if changes := len(p.now.differs(g.want)) > 0; plan.Target != nil && plan.Target.Number == item {
-			return p.travel(ctx, req, g)
-		} else if changes {
-			return fmt.Errorf("item %d was passed over", item)
-		}
-	}
-	return fmt.Errorf("none of the items %v is %+v", items, plan.Target)
+	return p.travel(ctx, req, g)
 }
 
 // branch grows a fork, works in it, or adopts it.
@@ -244,7 +236,7 @@ func (p *play) travel(ctx context.Context, req retake.PlanRequest, to goal) erro
 	if before := p.line.latest(); res.Checkpoint.Number == before && !changed {
 		return nil
 	} else if res.Safety.Number != before || edited {
-		p.line.eras = append(p.line.eras, era{files: maps.Clone(p.now)})
+		p.line.eras = append(p.line.eras, era{files: maps.Clone(p.now), auto: true})
 	}
 	safety := p.line.latest()
 	p.line.eras = append(p.line.eras, era{files: maps.Clone(want), course: req.Course, target: to.item, before: safety})

@@ -1,0 +1,184 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/catalog/sqlite"
+	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/store/memstore"
+)
+
+func init() {
+	register("G25-undo", pointedAt)
+	children["g25"] = func(args []string) int { return playAll(args, playbill.tellTales) }
+}
+
+// What the oracle is made to believe, so that we know that each property can fail.
+const (
+	ruleBefore  = "the rule before: databases, output and git do not count, loose edits come first"
+	editsGiveIn = "what undo takes back wins over edits made since"
+	editsCount  = "edits that nobody saved are an item"
+)
+
+// pointedAt plays random histories against an oracle of its own: undo takes back the newest
+// recorded change that was not taken back, keeps every edit that nobody saved, and says what
+// it leaves; redo is the way back.
+func pointedAt(r *run) []verdict {
+	start := time.Now()
+	v := verdict{Guarantee: "G25", What: "undo takes back what a person points at", Control: "the rule before, and two other wrong ones", Detail: map[string]any{}}
+	for name, err := range r.keptTales() {
+		v.Tried++
+		if err != nil {
+			v.fail("kept, %s: %v", name, err)
+		}
+	}
+	n := r.figure(800, 120_000)
+	parts := runtime.NumCPU()
+	got := make([]told, parts)
+	errs := make([]error, parts)
+	var wg sync.WaitGroup
+	for i := range parts {
+		wg.Go(func() {
+			got[i], errs[i] = r.tell("g25", playbill{Seed: r.seed, From: n * i / parts, To: n * (i + 1) / parts})
+		})
+	}
+	wg.Wait()
+	for i, g := range got {
+		v.Tried += g.Tried
+		v.Failed += g.Failed
+		v.Failures = append(v.Failures, g.Failures...)
+		if errs[i] != nil {
+			v.fail("%v", errs[i])
+		}
+	}
+	v.Failures = v.Failures[:min(10, len(v.Failures))]
+	v.Detail["histories per second"] = float64(n) / time.Since(start).Seconds()
+	for _, lie := range []string{ruleBefore, editsGiveIn, editsCount} {
+		g, err := r.tell("g25", playbill{Seed: r.seed, To: 120, Lie: lie})
+		if err != nil || g.Failed == 0 {
+			v.fail("nobody noticed that the oracle is wrong, %s: %v", lie, err)
+		}
+		v.Caught += g.Failed
+		v.Detail["noticed: "+lie] = fmt.Sprintf("%d of %d", g.Failed, g.Tried)
+	}
+	return []verdict{v}
+}
+
+// tellTales plays a part of the histories. One that fails is told again with fewer deeds, as
+// long as it fails.
+func (t playbill) tellTales(ctx context.Context) (told, error) {
+	debug.SetGCPercent(400)
+	var out told
+	for from := t.From; from < t.To; from += batch {
+		s, err := openStage(ctx, t.Dir+"/"+strconv.Itoa(from))
+		if err != nil {
+			return out, err
+		}
+		for i := from; i < min(t.To, from+batch); i++ {
+			deeds := drawDeeds(rand.New(rand.NewSource(t.Seed*1_000_000_007 + int64(i))))
+			out.Tried++
+			err := s.tale(t.Lie).tell(ctx, deeds)
+			if err == nil {
+				continue
+			}
+			out.Failed++
+			if len(out.Failures) < 3 && t.Lie == "" {
+				short, err := s.shorten(ctx, deeds, err)
+				out.Failures = append(out.Failures, fmt.Sprintf("seed %d history %d: %v: %s", t.Seed, i, err, strings.Join(short, " ; ")))
+			}
+		}
+		if err := s.close(); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// stage is a service with everything in memory, the files too, and a clock that stands
+// still between deeds: nothing depends on how busy the machine is.
+type stage struct {
+	svc   *service.Service
+	files *fsx.Memory
+	clock *clock.Held
+	home  string
+	count int
+}
+
+func openStage(ctx context.Context, home string) (*stage, error) {
+	s := &stage{files: fsx.NewMemory(), clock: clock.NewHeld(time.Unix(1_800_000_000, 0)), home: home}
+	s.files.SetClock(func() int64 {
+		s.clock.Move(time.Microsecond)
+		return s.clock.Now().UnixNano()
+	})
+	// Names are also looked up on the machine, where the directories are empty.
+	err := errors.Join(os.MkdirAll(home, 0o755), s.files.MkdirAll(home+"/index", 0o755), s.files.MkdirAll(home+"/returns", 0o755))
+	if err != nil {
+		return nil, err
+	}
+	cat, err := sqlite.Open(ctx, sqlite.Memory, "local", sqlite.Options{})
+	if err != nil {
+		return nil, err
+	}
+	stored := memstore.New()
+	s.svc = service.New(service.Parts{
+		Catalog: newRecalling(cat), OpenStore: func(context.Context, bool) (store.Store, error) { return stored, nil },
+		FS: s.files, Indexes: home + "/index", Data: home + "/index", Returns: home + "/returns", Locks: fsx.NewMemoryLocks(),
+		Clock: s.clock, Boot: "this run", Home: "/nobody", Wait: time.Minute,
+		Habits: func(retake.WorkspaceID) retake.Habits { return retake.Habits{Granularity: retake.GranularityCall} },
+		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} }, Floor: func(int64) int64 { return 0 },
+	})
+	return s, nil
+}
+
+func (s *stage) close() error { return errors.Join(s.svc.Close(), os.RemoveAll(s.home)) }
+
+// tale begins a history in a directory of its own.
+func (s *stage) tale(lie string) *tale {
+	s.count++
+	return &tale{stage: s, root: fmt.Sprintf("%s/ws%d", s.home, s.count), oracle: oracle{lie: lie, turns: map[string]*going{}}}
+}
+
+// shorten leaves deeds out, then edits of deeds, as long as the history fails.
+func (s *stage) shorten(ctx context.Context, deeds []string, failed error) ([]string, error) {
+	fails := func(d []string) bool {
+		err := s.tale("").tell(ctx, d)
+		if err != nil {
+			failed = err
+		}
+		return err != nil
+	}
+	for again := true; again; {
+		again = false
+		for i := len(deeds) - 1; i >= 0; i-- {
+			if less := append(append([]string{}, deeds[:i]...), deeds[i+1:]...); fails(less) {
+				deeds, again = less, true
+				continue
+			}
+			words := strings.Fields(deeds[i])
+			for k := len(words) - 1; k > 0; k-- {
+				less := append([]string{}, deeds...)
+				less[i] = strings.Join(append(append([]string{}, words[:k]...), words[k+1:]...), " ")
+				if strings.Contains(words[k], ":") && fails(less) {
+					deeds, again, words = less, true, strings.Fields(less[i])
+				}
+			}
+		}
+	}
+	return deeds, failed
+}

@@ -1,0 +1,200 @@
+//go:build linux
+
+package main
+
+import (
+	"maps"
+	"slices"
+)
+
+// item is something that undo can take back. An automatic moment is one only when it is named.
+type item struct {
+	number    int64
+	from, to  world
+	counts    bool  // somebody can point at it without naming it
+	ways      []way // undo and redo of it, or of a part of it
+	contested bool  // another session worked at the same time
+}
+
+// way is an undo or a redo; paths are the part that it was about.
+type way struct {
+	undo  bool
+	paths []string
+}
+
+// changed reports whether it changed something below the paths; none: at all.
+func (i *item) changed(paths []string) bool {
+	for p := range mergedKeys(i.from, i.to) {
+		if (i.from[p] != i.to[p] || i.from.has(p) != i.to.has(p)) && amongNamed(p, paths) {
+			return true
+		}
+	}
+	return false
+}
+
+// undone reports whether it was taken back, with all of the paths; none: as a whole.
+func (i *item) undone(paths []string) bool {
+	for _, w := range slices.Backward(i.ways) {
+		if len(w.paths) == 0 || len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool { return !amongNamed(p, w.paths) }) {
+			return w.undo
+		}
+	}
+	return false
+}
+
+// going is a turn that has not ended.
+type going struct {
+	item      *item // nil: it has no moment yet, or none since somebody went back
+	contested bool
+}
+
+// undone is an item that was taken back, with the files before and after.
+type undone struct {
+	item          *item
+	paths         []string
+	before, after world
+}
+
+// oracle knows every moment and every item, in plain maps. It shares nothing with the
+// service but the rule.
+type oracle struct {
+	lie   string
+	marks []world // the files of every moment; number 1 is the first
+	auto  map[int64]bool
+	ways  map[int64]bool // moments that undo and redo made
+	items []*item
+	owner map[int64]*item // of every moment that belongs to one
+	redo  []undone        // the last one last
+	turns map[string]*going
+	heard []string // sessions, the one that was heard last is last
+}
+
+func (o *oracle) latest() int64 { return int64(len(o.marks)) }
+func (o *oracle) tip() world    { return o.marks[len(o.marks)-1] }
+
+// mark adds a moment.
+func (o *oracle) mark(files world) int64 {
+	o.marks = append(o.marks, maps.Clone(files))
+	return o.latest()
+}
+
+// automatic adds a moment that nobody asked for.
+func (o *oracle) automatic(files world) {
+	from := o.tip()
+	n := o.mark(files)
+	o.auto[n] = true
+	o.owner[n] = &item{number: n, from: from, to: o.tip(), counts: o.lie == editsCount}
+	o.items = append(o.items, o.owner[n])
+}
+
+// recorded adds a change that somebody can point at.
+func (o *oracle) recorded(from, files world) *item {
+	i := &item{number: o.mark(files), from: from, to: o.tip(), counts: true}
+	o.owner[i.number] = i
+	o.items = append(o.items, i)
+	if i.changed(nil) {
+		o.redo = nil
+	}
+	return i
+}
+
+// inTurn adds a moment of a turn: all of them are one item.
+func (o *oracle) inTurn(who string, files world) {
+	t := o.turns[who]
+	if t.item == nil {
+		t.item = o.recorded(o.tip(), files)
+	} else {
+		t.item.number = o.mark(files)
+		t.item.to, o.owner[t.item.number] = o.tip(), t.item
+		if t.item.changed(nil) {
+			o.redo = nil
+		}
+	}
+	t.item.contested = t.contested
+}
+
+// begins and ends follow a turn.
+func (o *oracle) begins(who string) {
+	o.turns[who] = &going{contested: len(o.turns) > 0}
+	for _, t := range o.turns {
+		if t.contested = t.contested || len(o.turns) > 1; t.item != nil {
+			t.item.contested = t.contested
+		}
+	}
+	o.hears(who)
+}
+
+func (o *oracle) hears(who string) {
+	o.heard = append(slices.DeleteFunc(o.heard, func(s string) bool { return s == who }), who)
+}
+
+// worker is the session that a moment by hand belongs to: of those in a turn, the one that
+// was heard last.
+func (o *oracle) worker() string {
+	for _, who := range slices.Backward(o.heard) {
+		if o.turns[who] != nil {
+			return who
+		}
+	}
+	return ""
+}
+
+// interrupted: what a turn did before somebody went back is one item, what it does then another.
+func (o *oracle) interrupted() {
+	for _, t := range o.turns {
+		t.item = nil
+	}
+}
+
+// pointed is what undo takes back: the newest recorded change that was not taken back, below
+// a number and of some paths. nil is nothing.
+func (o *oracle) pointed(below int64, paths []string) *item {
+	var out *item
+	for _, i := range o.items {
+		if i.counts && !i.undone(paths) && i.changed(paths) && (below == 0 || i.number < below) && (out == nil || i.number > out.number) {
+			out = i
+		}
+	}
+	return out
+}
+
+// apart reports whether it takes attribution to say what is newest: another session worked
+// beside a turn that is not older than the item.
+func (o *oracle) apart(i *item) bool {
+	return slices.ContainsFunc(o.items, func(c *item) bool {
+		return c.contested && !c.undone(nil) && (i == nil || c.number >= i.number)
+	})
+}
+
+// kept are the automatic moments after a number whose edits stay.
+func (o *oracle) kept(after int64, paths []string) []int64 {
+	var out []int64
+	for _, i := range o.items {
+		if o.auto[i.number] && i.number > after && !i.undone(paths) && i.changed(paths) {
+			out = append(out, i.number)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// before is what the rule before would take back; loose are edits in no moment.
+func (o *oracle) before(now world) (target int64, loose bool) {
+	counts := func(a, b world) bool {
+		for p := range mergedKeys(a, b) {
+			if k := kindOf(p); a[p] != b[p] && k == "text" {
+				return true
+			}
+		}
+		return false
+	}
+	if counts(o.tip(), now) {
+		return 0, true
+	}
+	for _, i := range o.items {
+		if !i.undone(nil) && counts(i.from, i.to) {
+			target = max(target, i.number)
+		}
+	}
+	return target, false
+}
