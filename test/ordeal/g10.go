@@ -21,7 +21,7 @@ func init() { register("G10-missed", noChangeMissed) }
 func noChangeMissed(r *run) []verdict {
 	all := verdict{Guarantee: "G10", What: "no edit is missed by the stat index", Control: "an index of size and time would miss these", Detail: map[string]any{}}
 	memory := verdict{Guarantee: "G10", What: "no store to a mapping is missed in memory (tmpfs)", Control: all.Control, Detail: map[string]any{}}
-	total := r.figure(5_000, 50_000)
+	total := r.figure(2_000, 50_000)
 	for i, p := range []struct {
 		v     *verdict
 		kind  string

@@ -26,7 +26,7 @@ const patience = 30 * time.Second
 // sieges captures while adversaries swap what is in the root for what is not.
 func sieges(r *run) []verdict {
 	v := verdict{Guarantee: "G6", What: "a capture never reads outside, never follows, never blocks", Control: "a reader by path, after a look at the type", Detail: map[string]any{}}
-	want := int64(r.figure(1_000_000, 4_000_000))
+	want := int64(r.figure(400_000, 4_000_000))
 	limit := time.Duration(r.figure(40, 180)) * time.Second
 	kinds := []string{"tmpfs", "disk", "xfs"}
 	for i, kind := range kinds {

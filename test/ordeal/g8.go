@@ -24,7 +24,7 @@ const settleTime = 2200 * time.Millisecond
 func wholeTrees(r *run) []verdict {
 	v := verdict{Guarantee: "G8", What: "a checkpoint is what was there, entry by entry", Control: "one attribute changed after the save", Detail: map[string]any{}}
 	kinds := []string{"disk", "tmpfs", "xfs", "btrfs", "overlay"}
-	each := r.figure(120, 400) / len(kinds)
+	each := r.figure(60, 400) / len(kinds)
 	for i, kind := range kinds {
 		g := grove{r: r, v: &v, kind: kind, rnd: rand.New(rand.NewSource(r.seed + int64(i)))}
 		start := time.Now()
