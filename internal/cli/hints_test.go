@@ -63,14 +63,14 @@ func literals(t *testing.T) map[string]string {
 	return out
 }
 
-var hintStart = regexp.MustCompile("(?:^|[ `(\n])(retake [a-z][^\n`()]*)")
+var hintStart = regexp.MustCompile("(?:^|[ `(\n])retake [a-z]")
 
-// hintLines are the commands that a text names.
+// hintLines are the commands that a text names. There may be several on a line.
 func hintLines(text string) []string {
 	var out []string
-	for _, m := range hintStart.FindAllStringSubmatch(text, -1) {
-		line := m[1]
-		for _, end := range []string{"  ", ", ", "; ", ". ", ": ", " or ", " and ", " && ", " | ", " > ", " < ", " # ", "…"} {
+	for _, at := range hintStart.FindAllStringIndex(text, -1) {
+		line := text[at[1]-len("retake x"):]
+		for _, end := range []string{"\n", "`", "(", ")", "  ", ", ", "; ", ". ", ": ", " or ", " and ", " && ", " | ", " > ", " < ", " # ", "…"} {
 			line, _, _ = strings.Cut(line, end)
 		}
 		out = append(out, strings.TrimRight(line, " .,;:"))
