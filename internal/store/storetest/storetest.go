@@ -41,7 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"Files", files}, {"Links", links}, {"Dirs", dirs}, {"WideDir", wideDir},
 		{"Summary", summary}, {"Metadata", metadata}, {"ManyWriters", manyWriters},
 		{"Seal", seal}, {"Numbers", numbers}, {"Unsealed", unsealed}, {"Closed", closed},
-		{"Sequence", sequence}, {"Leaves", leaves}, {"Long", long}, {"Amend", amend}, {"Annotate", annotate},
+		{"Sequence", sequence}, {"Leaves", leaves}, {"Long", long}, {"Amend", amend}, {"Annotate", annotate}, {"Revise", revise}, {"Erase", erase},
 		{"Forget", forget}, {"Held", held}, {"Sweep", sweep}, {"WriteAgain", writeAgain},
 		{"SweepWaits", sweepWaits}, {"SweepYields", sweepYields}, {"Busy", busy}, {"TwoLines", twoLines},
 		{"Scrub", scrub}, {"DamagedFile", damagedFile}, {"DamagedDir", damagedDir},
