@@ -35,7 +35,7 @@ func TestR4_ReadsWorkWithoutWriting(t *testing.T) {
 	must(t, s.Close())
 
 	fill(t, filepath.Join(disk, "full"))
-	reads(t, disk, root, "full run", disk)
+	reads(t, disk, root, "full run", "kB free")
 	must(t, os.Remove(filepath.Join(disk, "full")))
 	must(t, syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 	reads(t, disk, root, "read-only run", "read-only")

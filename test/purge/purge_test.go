@@ -29,8 +29,9 @@ func TestR3_PurgedSecretsAreGone(t *testing.T) {
 	secrets := b.secrets(n)
 	b.live(secrets)
 	before := b.manifest(secrets)
-	if found := b.search(secrets); found != len(secrets) {
-		t.Fatalf("the control: %d of %d secrets are found before the purge", found, len(secrets))
+	control := b.search(secrets)
+	if control != len(secrets) {
+		t.Fatalf("the control: %d of %d secrets are found before the purge", control, len(secrets))
 	}
 	req := retake.PurgeRequest{Workspace: b.ws, Contents: contents(secrets)}
 	plan, err := b.s.PlanPurge(t.Context(), req)
@@ -46,14 +47,15 @@ func TestR3_PurgedSecretsAreGone(t *testing.T) {
 	}
 	took := time.Since(began)
 	b.removeLive(secrets)
-	if found := b.search(secrets); found != 0 {
-		t.Errorf("%d of %d secrets are found after the purge", found, len(secrets))
+	left := b.search(secrets)
+	if left != 0 {
+		t.Errorf("%d of %d secrets are found after the purge", left, len(secrets))
 	}
 	files := b.compare(before)
 	b.goesOn()
 	if path := os.Getenv("RETAKE_PURGE_RESULT"); path != "" {
 		text, err := json.MarshalIndent(map[string]any{
-			"secrets": n, "found_before": n, "found_after": 0, "checkpoints_changed": rep.Plan.Checkpoints, "stored_files_removed": rep.Plan.Versions,
+			"secrets": n, "found_before": control, "found_after": left, "checkpoints_changed": rep.Plan.Checkpoints, "stored_files_removed": rep.Plan.Versions,
 			"records_masked": rep.Plan.Records, "files_compared_after": files, "pieces_searched": rep.Searched, "seconds": int(took.Seconds()),
 		}, "", "  ")
 		b.must(err)

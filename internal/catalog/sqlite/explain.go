@@ -47,15 +47,18 @@ func Explain(path string) func(error) error {
 	}
 }
 
+// leastLog is about what the log needs to be opened, and one change with it.
+const leastLog = 256 << 10
+
 // whyUnwritable names the disk and what is free on it.
 func whyUnwritable(path string, err error) string {
 	dir := filepath.Dir(path)
 	free, _, ferr := fsx.OS().Free(dir)
 	switch {
-	case code(err)&0xff == lib.SQLITE_READONLY:
-		return "its disk is read-only"
 	case ferr != nil:
 		return "its disk is full or read-only"
+	case code(err)&0xff == lib.SQLITE_READONLY && free > leastLog: // a full disk is opened as one that is read-only
+		return "its disk is read-only"
 	}
 	return fmt.Sprintf("the disk of %s has %d kB free", dir, free/1000)
 }
