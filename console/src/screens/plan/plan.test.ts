@@ -85,7 +85,7 @@ test("the question has the numbers, deletions first", () => {
   assert.equal(question(plan({ deletes: [gone("a"), gone("b")], writes: [back("c"), edit("d")] })), "Delete 2, bring back 1 and change 1 file?");
   assert.equal(question(plan({ writes: [edit("d"), edit("e")] })), "Change 2 files?");
   assert.equal(question(plan({ course: "adopt", writes: [back("d"), back("e")] })), "Add 2 files?");
-  assert.equal(question(plan({ keeps: [{ path: "k", why: "conflict", side: "s" }] })), "Put 1 other version beside yours?");
+  assert.equal(question(plan({ keeps: [{ path: "k", why: "conflict", side: "s" }] })), "Write 1 new file beside yours?");
   assert.match(question(plan({ course: "finish" })), /^Finish restoring 14\?/);
 });
 
