@@ -206,15 +206,21 @@ func (a *agent) within(e event) error {
 	return nil
 }
 
-// stopTurn ends a turn. The last words are flushed after it was told, as agents do.
+// stopTurn ends a turn. The last words are flushed while its hooks run, as agents do: a
+// hook may look for them before they are there.
 func (a *agent) stopTurn(words string) error {
-	if err := a.within(event{kind: rests, message: words, prompt: a.memory.Prompt}); err != nil {
+	if err := a.enter(); err != nil {
 		return err
 	}
+	wrote := make(chan error, 1)
 	if a.d.talk == nil {
-		return nil
+		wrote <- nil
+	} else {
+		lines := a.d.talk.words(a, words)
+		go func() { wrote <- a.write(lines...) }()
 	}
-	return a.write(a.d.talk.words(a, words)...)
+	a.tell(event{kind: rests, message: words, prompt: a.memory.Prompt})
+	return <-wrote
 }
 
 func (a *agent) failTurn(trouble string) error {
