@@ -15,6 +15,7 @@ import (
 	"github.com/retake-dev/retake/internal/assemble"
 	"github.com/retake-dev/retake/internal/clock"
 	"github.com/retake-dev/retake/internal/proc"
+	"github.com/retake-dev/retake/internal/spool"
 	"github.com/retake-dev/retake/internal/story/xray"
 )
 
@@ -157,6 +158,11 @@ func TestMachineIsTold(t *testing.T) {
 		must(t, err)
 		return len(list)
 	}
+	// Only ports of programs that an agent started are told, so this process is one.
+	_, err := d.s.Observe(t.Context(), retake.Signal{
+		ID: spool.NewID(), Kind: retake.SignalSessionStart, Time: held.Now(), Agent: "claude-code", Session: "s1", Dir: d.at("shop"), PID: os.Getpid(),
+	})
+	must(t, err)
 	// The first looks only tell what there is, so one more port is opened with each moment.
 	var ports []string
 	told := ""
@@ -173,7 +179,7 @@ func TestMachineIsTold(t *testing.T) {
 		}
 		return told != ""
 	})
-	_, err := d.s.Rebuild(t.Context())
+	_, err = d.s.Rebuild(t.Context())
 	must(t, err)
 	d.until("rebuilt, it is told again", func() bool {
 		_, err := d.s.Log(t.Context(), retake.LogQuery{Workspace: d.ws})

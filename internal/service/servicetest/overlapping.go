@@ -73,8 +73,8 @@ func undoOfInterleavedTurns(t *testing.T, b *bench) {
 	one.edit("one-late", "1\n")
 	one.end("done")
 	two.edit("two-late", "1\n")
-	last := two.end("done")
-	if p := b.plan(retake.PlanRequest{Course: retake.CourseUndo}); p.Target == nil || p.Target.ID != last.ID || !slices.Equal(files(p.Deletes), []string{"two-early", "two-late"}) {
+	two.end("done")
+	if p := b.plan(retake.PlanRequest{Course: retake.CourseUndo}); p.Target == nil || p.Target.Turn == nil || p.Target.Turn.Session != two.id || !slices.Equal(files(p.Deletes), []string{"two-early", "two-late"}) {
 		t.Errorf("undo takes back %v: %v", p.Target, files(p.Deletes))
 	}
 	b.undo()
