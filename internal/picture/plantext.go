@@ -68,7 +68,11 @@ func planHead(l Look, p *retake.Plan) string {
 		head += "  " + about
 		width += 2 + screen.Width(about)
 	}
-	lines := l.Ends(head, l.Dim(right), width, screen.Width(right)) + "\n" + l.Hang(planSentence(l, p), 0)
+	sentence := planSentence(l, p)
+	if p.Lost == nil { // else it is in lines that fit
+		sentence = l.Hang(sentence, 0)
+	}
+	lines := l.Ends(head, l.Dim(right), width, screen.Width(right)) + "\n" + sentence
 	if edits := editsText(p); edits != "" {
 		gap := " "
 		if l.ShownWidth(planSentence(l, p))+1+screen.Width(edits) > l.Width {
@@ -159,7 +163,7 @@ func planSentence(l Look, p *retake.Plan) string {
 
 // lostSentence says what becomes of a directory that was deleted or replaced.
 func lostSentence(l Look, p *retake.Plan) string {
-	root := l.PathCut(l.Path(p.Lost.Root), max(l.Width-40, 20), false)
+	root := l.PathCut(l.Path(p.Lost.Root), max(l.Width-42, 20), false)
 	text := root + " is created again and keeps its timeline."
 	if p.Lost.There {
 		text = "Another directory is at " + root + " now."
