@@ -14,7 +14,7 @@ import (
 // a moment before it was protected must not end its protection.
 func TestAWorkspaceInsideStaysOne(t *testing.T) {
 	r := newTrial(t, "out", "1\n", "in/file", "1\n")
-	inner, err := r.s.Init(t.Context(), retake.InitRequest{Dir: r.at("in")})
+	inner, err := r.s.Init(t.Context(), retake.InitRequest{Dir: r.at("in"), Accept: []string{retake.DangerNested}})
 	must(t, err)
 	if inner.Workspace.ID == r.ws {
 		t.Fatal("the directory inside is no workspace of its own")
