@@ -166,7 +166,7 @@ func (s *stage) shorten(ctx context.Context, deeds []string, failed error) ([]st
 	for again := true; again; {
 		again = false
 		for i := len(deeds) - 1; i >= 0; i-- {
-			if less := append(append([]string{}, deeds[:i]...), deeds[i+1:]...); fails(less) {
+			if less := append(append([]string{}, deeds[:i]...), deeds[i+1:]...); i > 0 && fails(less) {
 				deeds, again = less, true
 				continue
 			}

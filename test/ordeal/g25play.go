@@ -99,7 +99,7 @@ func (t *tale) start(ctx context.Context, words []string) error {
 		return err
 	}
 	for _, w := range append([]string{"w:.git/HEAD:0", "t:a:0:0"}, words...) {
-		if err := t.edit(t.root, t.now, w); strings.Contains(w, ":") && err != nil {
+		if err := t.edit(t.root, t.now, w); err != nil {
 			return err
 		}
 	}
@@ -309,7 +309,10 @@ func (t *tale) takeBack(ctx context.Context, req retake.PlanRequest, i *item) er
 	if req.Ref == "" {
 		to.kept = t.kept(i.number, req.Paths)
 	}
-	if next := t.pointed(i.number, req.Paths); to.idle && next != nil && req.Ref == "" {
+	switch next := t.pointed(i.number, req.Paths); {
+	case slices.ContainsFunc(t.items, func(c *item) bool { return c.contested && c.number < i.number && !c.undone(req.Paths) }):
+		to.next = anyNext
+	case to.idle && next != nil && req.Ref == "":
 		to.next = next.number
 	}
 	return t.travel(ctx, req, to)
@@ -325,8 +328,10 @@ func (t *tale) redoLast(ctx context.Context) error {
 	b := t.bringing(last.after, last.before, fmt.Sprintf(".as-%d", last.item.number), last.paths)
 	b.git = true // it differs only if the undo moved it
 	b.bring()
-	if still := len(t.now.differs(last.after)) == 0; still && len(b.after.differs(last.before)) > 0 {
-		return fmt.Errorf("the oracle itself does not get back: %w", firstDifferences(last.before, b.after))
+	if still := len(t.now.differs(last.after)) == 0; still && len(last.paths) == 0 { // a part leaves directories that it needed
+		if err := firstDifferences(last.before, b.after); err != nil {
+			return fmt.Errorf("the oracle itself does not get back: %w", err)
+		}
 	}
 	return t.travel(ctx, req, aim{target: last.item.number, item: last.item, after: b.after, left: b.left, idle: b.idle()})
 }
