@@ -96,7 +96,10 @@ func (c *dice) boasts(s schema, base map[string]any) []map[string]any {
 		}
 		for _, said := range c.boastValues(field, s.Properties[field], 0) {
 			all[field] = said
-			out = append(out, with(map[string]any{field: said}), with(map[string]any{field: said, "message": allIsWell}))
+			out = append(out, with(map[string]any{field: said}))
+			if _, ok := s.Properties["message"]; ok {
+				out = append(out, with(map[string]any{field: said, "message": allIsWell}))
+			}
 		}
 	}
 	out = append(out, with(all), with(strangers()))

@@ -20,7 +20,10 @@ import (
 )
 
 // green is a result, or a state, that is shown as passed and is no claim.
-type green struct{ id, by, what string }
+type green struct {
+	id, by, what string
+	result       bool // it is a result itself
+}
 
 func (g green) String() string { return fmt.Sprintf("%s by %q (%s)", g.what, g.by, g.id) }
 
@@ -62,19 +65,19 @@ func greensOf(url, key string, ws retake.WorkspaceID) ([]green, error) {
 		if v.Claim || v.Verdict != retake.Passed {
 			continue
 		}
-		out = append(out, green{string(v.ID), v.By, fmt.Sprintf("result %s of moment %d", v.Name, v.Number)})
+		out = append(out, green{string(v.ID), v.By, fmt.Sprintf("result %s of moment %d", v.Name, v.Number), true})
 		by = v.By
 	}
 	for _, cp := range tl.Checkpoints {
 		f := tl.Findings[cp.ID]
 		passed := slices.ContainsFunc(f.Answers, func(a retake.Answer) bool { return a.Verdict == retake.Passed && !a.Claim })
 		if f.Good || passed {
-			out = append(out, green{"row " + string(cp.ID), by, fmt.Sprintf("moment %d is shown as good", cp.Number)})
+			out = append(out, green{"row " + string(cp.ID), by, fmt.Sprintf("moment %d is shown as good", cp.Number), false})
 		}
 	}
 	for _, cp := range []*retake.Checkpoint{tl.Good, st.Good} {
 		if cp != nil {
-			out = append(out, green{"good " + string(cp.ID), by, fmt.Sprintf("good is %d", cp.Number)})
+			out = append(out, green{"good " + string(cp.ID), by, fmt.Sprintf("good is %d", cp.Number), false})
 		}
 	}
 	return out, nil
