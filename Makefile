@@ -38,7 +38,7 @@ agents: ## real agents against a model that follows a script; npm fetches them
 	go run ./test/agents -install -o test/agents/results.json -doc docs/AGENTS.md -pages docs/start
 
 headless: ## a hundred turns of real agents that exit after each: none is lost, none holds your edits
-	go run ./test/agents -install -headless 100 -beds 2 -versions 2.0.0,2.1.325 -o test/agents/headless.json
+	go run ./test/agents -install -headless 100 -beds 2 -versions 2.1.78,2.1.325 -o test/agents/headless.json
 
 bench: ## measure against the bars
 	go run ./bench
