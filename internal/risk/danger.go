@@ -48,6 +48,9 @@ func (j *judge) endangers(d Danger) {
 
 // overwrites records that files are written over, if they are there.
 func (j *judge) overwrites(verb string, paths []string) {
+	if len(j.out.Dangers) >= maxDangers {
+		return
+	}
 	var over []target
 	for _, p := range paths[:min(len(paths), maxTargets)] {
 		over = append(over, target{name: p, places: j.placesOf(p)})

@@ -97,8 +97,12 @@ func (j *judge) command(text string) {
 // checkpoint costs little.
 func (j *judge) unread() { j.destroys("unread", "is too long or too deep to be read whole") }
 
-// destroys records a reason.
-func (j *judge) destroys(rule, why string) { j.endangers(Danger{Rule: rule, Why: plain(why, 120)}) }
+// destroys records a reason. When enough are known, a hostile text costs no more.
+func (j *judge) destroys(rule, why string) {
+	if len(j.out.Dangers) < maxDangers {
+		j.endangers(Danger{Rule: rule, Why: plain(why, 120)})
+	}
+}
 
 // outside records an effect. Equal ones are one.
 func (j *judge) outside(rule, target string, c *command) {
