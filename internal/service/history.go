@@ -136,6 +136,9 @@ func (s *Service) byPrefix(ctx context.Context, ws retake.WorkspaceID, prefix st
 func (s *Service) noSuchMoment(ctx context.Context, id retake.WorkspaceID, ref string) error {
 	e := &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no moment %s", ref), Safe: unchanged, Hint: "all: retake log"}
 	ws, err := s.row(ctx, id)
+	if errors.Is(err, catalog.ErrNotFound) {
+		return err
+	}
 	if err != nil {
 		return e
 	}

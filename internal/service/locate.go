@@ -126,11 +126,21 @@ func (s *Service) stillThere(ws retake.Workspace) bool {
 // row is what the catalog says of a workspace. One that who asks may not have is not there.
 func (s *Service) row(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, error) {
 	if !retake.MayLoad(ctx, id) {
-		return retake.Workspace{}, catalog.ErrNotFound
+		return retake.Workspace{}, noWorkspace(id)
 	}
 	s.rows.RLock()
 	defer s.rows.RUnlock()
-	return s.p.Catalog.Workspace(ctx, id)
+	ws, err := s.p.Catalog.Workspace(ctx, id)
+	if errors.Is(err, catalog.ErrNotFound) {
+		err = noWorkspace(id)
+	}
+	return ws, err
+}
+
+// noWorkspace answers whoever asks for a workspace that is not there, or not theirs. Inside
+// the service it is catalog.ErrNotFound too.
+func noWorkspace(id retake.WorkspaceID) error {
+	return errors.Join(&retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no workspace %.80q", string(id)), Safe: unchanged, Hint: "the workspaces there are: retake workspaces"}, catalog.ErrNotFound)
 }
 
 // loadCheckpoint reads a checkpoint by its id. One of a workspace that who asks may not
