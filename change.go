@@ -20,3 +20,12 @@ type Change struct {
 	Before *Entry     `json:"before,omitempty"`
 	After  *Entry     `json:"after,omitempty"`
 }
+
+// IsDir reports whether it is about a directory.
+func (c *Change) IsDir() bool {
+	e := c.After
+	if e == nil {
+		e = c.Before
+	}
+	return e != nil && e.Kind == KindDir
+}

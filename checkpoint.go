@@ -59,6 +59,21 @@ type Counts struct {
 // Total is the number of paths that differ.
 func (c Counts) Total() int64 { return c.Added + c.Deleted + c.Edited }
 
+// ChangedFiles is how many files a checkpoint changed; of the first one, how many it holds.
+// Everything that shows a count shows this one: a rename is one file, and directories and
+// files of which only the time changed are none. The gist may be nil.
+func (c *Checkpoint) ChangedFiles(g *Gist) int64 {
+	counted := c.Changed.Total()
+	switch {
+	case c.Trigger == TriggerInit && c.Parent == "":
+		return c.Files
+	case g != nil && (g.Counts.Total() > 0 || counted == 0):
+		return g.Counts.Total()
+	default:
+		return counted
+	}
+}
+
 // Policy is what the user chose to leave out: nothing, by default. It comes from
 // the user's configuration, never from a file in the workspace, and is written
 // on the card of every checkpoint it shaped.

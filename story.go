@@ -185,6 +185,7 @@ type Finding struct {
 	Gist    *Gist    `json:"gist,omitempty"`
 	Answers []Answer `json:"answers,omitempty"` // by name
 	Good    bool     `json:"good,omitempty"`
+	Changed int64    `json:"changed,omitempty"` // files, as Checkpoint.ChangedFiles counts them
 }
 
 // SearchQuery asks for words; all of them must be there.

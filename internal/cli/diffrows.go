@@ -29,7 +29,7 @@ type rowsAnswer struct {
 func databases(q retake.DiffQuery, changes []retake.Change) []string {
 	var out []string
 	for _, c := range changes {
-		if theme.SQLite(c.Path) && !picture.IsDir(&c) && (c.What == retake.Edited || c.What == retake.Added || c.What == retake.Deleted) {
+		if theme.SQLite(c.Path) && !c.IsDir() && (c.What == retake.Edited || c.What == retake.Added || c.What == retake.Deleted) {
 			out = append(out, c.Path)
 		}
 	}

@@ -80,7 +80,7 @@ func (c *diffCmd) drawLines(ctx context.Context, w *bufio.Writer, r picture.Cont
 			continue
 		}
 		for _, ch := range g.Changes {
-			if picture.IsDir(&ch) {
+			if ch.IsDir() {
 				continue
 			}
 			text := asked[ch.Path]

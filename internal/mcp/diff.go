@@ -96,6 +96,10 @@ const wordNow = "now"
 func (o *diffOut) count(all []retake.Change) []retake.Change {
 	var shown []retake.Change
 	for _, c := range all {
+		if c.IsDir() && c.What != retake.Timed { // is listed; its files are counted
+			shown = append(shown, c)
+			continue
+		}
 		switch c.What {
 		case retake.Added:
 			o.Changed.Added++

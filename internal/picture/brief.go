@@ -75,10 +75,7 @@ func (l Look) briefFacts(v View, c retake.Checkpoint) string {
 	if len(c.Effects) > 0 {
 		effects = effectsText(c.Effects)
 	}
-	total := c.Changed.Total()
-	if g := v.Findings[c.ID].Gist; g != nil {
-		total = g.Counts.Total()
-	}
+	total := c.ChangedFiles(v.Findings[c.ID].Gist)
 	since := Files(total) + " changed"
 	if p := v.Goals[c.Parent]; p != "" {
 		since = Files(total) + " since " + p

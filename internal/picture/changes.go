@@ -37,7 +37,7 @@ func Groups(changes []retake.Change) []Group {
 		}
 		g := Group{What: what, Changes: by[what], lines: fold(by[what])}
 		for i := range g.Changes {
-			if !IsDir(&g.Changes[i]) {
+			if !g.Changes[i].IsDir() {
 				g.files++
 			}
 		}
@@ -94,7 +94,7 @@ func (l Look) remark(what retake.Difference, line folded, counts map[string]Line
 		return l.Dim(l.modes(c))
 	case what == retake.Timed:
 		return l.Dim("only its time")
-	case IsDir(c):
+	case c.IsDir():
 		return ""
 	case isLink(c):
 		return l.Dim("link")

@@ -128,7 +128,7 @@ func (r Content) Measure(ctx context.Context, groups []Group) (map[string]LineCo
 	for _, g := range groups {
 		for _, line := range g.lines {
 			c := line.change
-			if c == nil || IsDir(c) || isLink(c) || c.What == retake.Retyped || c.What == retake.Moded || made(c.Path) {
+			if c == nil || c.IsDir() || isLink(c) || c.What == retake.Retyped || c.What == retake.Moded || made(c.Path) {
 				continue
 			}
 			s, err := r.Read(ctx, *c)

@@ -110,7 +110,7 @@ func grow(changes []retake.Change) *branch {
 
 func (n *branch) count() folded {
 	if c := n.change; c != nil {
-		if IsDir(c) {
+		if c.IsDir() {
 			n.sum.dirs++
 		} else {
 			n.sum.files++
@@ -179,7 +179,7 @@ func (n *branch) own() bool {
 // whole reports whether a directory came or went with all that is in it: one line says
 // it better than many.
 func (n *branch) whole() bool {
-	return n.change != nil && IsDir(n.change) && !n.own() && n.sum.files > 1
+	return n.change != nil && n.change.IsDir() && !n.own() && n.sum.files > 1
 }
 
 // cost is how many lines opening n adds.
@@ -194,7 +194,7 @@ func single(n *branch) folded {
 	f := folded{path: n.path, bytes: weight(n.change), change: n.change}
 	if n.path == "." {
 		f.path, f.dirs = "./", 1
-	} else if IsDir(n.change) {
+	} else if n.change.IsDir() {
 		f.path, f.dirs = n.path+"/", 1
 	} else {
 		f.files = 1
@@ -208,7 +208,7 @@ func (n *branch) lines(bunch bool) []folded {
 	here := folded{path: "./"}
 	for _, k := range n.kids {
 		switch {
-		case len(k.kids) == 0 && bunch && !IsDir(k.change):
+		case len(k.kids) == 0 && bunch && !k.change.IsDir():
 			here.files++
 			here.bytes += k.sum.bytes
 		case len(k.kids) == 0:
@@ -226,15 +226,6 @@ func (n *branch) lines(bunch bool) []folded {
 		out = append(out, here)
 	}
 	return out
-}
-
-// IsDir reports whether a change is about a directory.
-func IsDir(c *retake.Change) bool {
-	e := c.After
-	if e == nil {
-		e = c.Before
-	}
-	return e != nil && e.Kind == retake.KindDir
 }
 
 func isLink(c *retake.Change) bool {

@@ -57,7 +57,7 @@ func listSteps(w io.Writer, l Look, word, color string, steps []retake.Step) {
 		c := changeOf(s)
 		name, remark := screen.Escape(s.Path), units[s.Path]
 		switch {
-		case IsDir(&c):
+		case c.IsDir():
 			name += "/"
 		case remark == "":
 			remark = bare.remark(s.What, folded{change: &c, bytes: weight(&c)}, nil)

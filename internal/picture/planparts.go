@@ -88,7 +88,7 @@ type pathCount struct{ files, dirs int64 }
 func countOf(steps []retake.Step) pathCount {
 	var n pathCount
 	for _, s := range steps {
-		if c := changeOf(s); IsDir(&c) && (s.What == retake.Added || s.What == retake.Deleted) {
+		if c := changeOf(s); c.IsDir() && (s.What == retake.Added || s.What == retake.Deleted) {
 			n.dirs++
 		} else {
 			n.files++
@@ -142,7 +142,7 @@ func (l Look) stepItem(f folded, units map[string]string, means []meant) item {
 		if u := units[f.change.Path]; u != "" {
 			return u
 		}
-		if f.files == 0 && f.dirs == 1 && IsDir(f.change) && (f.change.What == retake.Added || f.change.What == retake.Deleted) {
+		if f.files == 0 && f.dirs == 1 && f.change.IsDir() && (f.change.What == retake.Added || f.change.What == retake.Deleted) {
 			return "empty directory"
 		}
 		bare := l

@@ -84,13 +84,11 @@ func (l Look) momentRow(c retake.Checkpoint, v View) row {
 
 // tell says what really changed: by its gist, or by counts while there is none.
 func (r *row) tell(l Look, c retake.Checkpoint, g *retake.Gist) {
-	total := c.Changed.Total()
+	total := c.ChangedFiles(g)
 	switch {
 	case c.Trigger == retake.TriggerInit && c.Parent == "":
-		total = c.Files
 		r.points = []retake.Point{{Text: "first capture, " + string(c.Coverage.Grade)}}
-	case g != nil && (g.Counts.Total() > 0 || total == 0):
-		total = g.Counts.Total()
+	case g != nil && total == g.Counts.Total():
 		r.points, r.lead = g.Points, l.Words(g.Lead)
 		r.heavy = c.Return == nil && weighty(g.Points, r.lead)
 	default:

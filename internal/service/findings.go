@@ -66,6 +66,7 @@ func (s *Service) findings(ctx context.Context, ws retake.WorkspaceID, cps []ret
 		f.Answers = withRunning(verify.Answers(cp, before, about), running[cp.Content])
 		f.Good = verify.Good(cp, all[cp.Content], standing)
 		if f.Gist != nil || len(f.Answers) > 0 || f.Good {
+			f.Changed = cp.ChangedFiles(f.Gist)
 			out[cp.ID] = f
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -21,6 +22,8 @@ var truths = map[string]func(*testing.T, *bench){
 	"V7WholeSessionKeepsItsWords": wholeSessionKeepsItsWords,
 	"V7ForkKnowsWhatIsGone":       forkKnowsWhatIsGone,
 	"U8ToldAtTheNextCall":         toldAtTheNextCall,
+	"V6_OneCount":                 oneCount,
+	"X4_NoWorkspace":              noWorkspace,
 	"V8FailedTaskIsNotDone":       failedTaskIsNotDone,
 	"V8BisectDecidesNothing":      bisectDecidesNothing,
 }
@@ -265,5 +268,61 @@ func bisectDecidesNothing(t *testing.T, b *bench) {
 	}
 	if got := b.answers(2); len(got) != 1 || got[0].Bisect || got[0].Verdict != retake.Passed {
 		t.Errorf("moment 2 says %+v", got)
+	}
+}
+
+// The count of a moment is the same wherever it is told: directories are none, a rename is
+// one, and a file whose time alone changed is none.
+func oneCount(t *testing.T, b *bench) {
+	b.write("dir/a", strings.Repeat("the same text\n", 20))
+	b.write("dir/b", "b")
+	b.write("touched", "t")
+	b.init()
+	b.must(os.Rename(b.at("dir/a"), b.at("renamed")))
+	b.must(os.RemoveAll(b.at("dir")))
+	old := time.Now().Add(-time.Hour)
+	b.must(os.Chtimes(b.at("touched"), old, old))
+	cp := b.save("renamed, deleted and touched").Checkpoint
+	st, err := b.s.Story(b.ctx(), retake.DiffQuery{Workspace: b.ws.ID, To: "2"})
+	b.must(err)
+	if st.Counts.Total() != 2 || st.Counts.Renamed != 1 {
+		t.Fatalf("the story counts %+v", st.Counts)
+	}
+	if n := cp.ChangedFiles(&st.Gist); n != st.Counts.Total() {
+		t.Errorf("the moment counts %d, its story %d", n, st.Counts.Total())
+	}
+	b.attest("2", 0, nil)
+	tl, err := b.s.Log(b.ctx(), retake.LogQuery{Workspace: b.ws.ID, Limit: 1})
+	b.must(err)
+	f := tl.Findings[cp.ID]
+	if f.Changed != cp.ChangedFiles(f.Gist) || f.Gist != nil && f.Changed != 2 {
+		t.Errorf("the timeline counts %d: %+v", f.Changed, f.Gist)
+	}
+}
+
+// Whoever asks for a workspace that is not there is told so, in words.
+func noWorkspace(t *testing.T, b *bench) {
+	b.write("a", "1")
+	b.init()
+	const none = retake.WorkspaceID("ws_nope")
+	for name, ask := range map[string]func() error{
+		"log":    func() error { _, err := b.s.Log(b.ctx(), retake.LogQuery{Workspace: none}); return err },
+		"save":   func() error { _, err := b.s.Save(b.ctx(), retake.SaveRequest{Workspace: none}); return err },
+		"diff":   func() error { _, err := b.s.Diff(b.ctx(), retake.DiffQuery{Workspace: none}); return err },
+		"story":  func() error { _, err := b.s.Story(b.ctx(), retake.DiffQuery{Workspace: none}); return err },
+		"status": func() error { _, err := b.s.Status(b.ctx(), none); return err },
+		"plan": func() error {
+			_, err := b.s.PlanRestore(b.ctx(), retake.PlanRequest{Workspace: none, Course: retake.CourseUndo})
+			return err
+		},
+	} {
+		err := ask()
+		if !retake.IsKind(err, retake.NotFound) {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if e := retake.AsError(err); !strings.Contains(e.Error(), "there is no workspace") || strings.Contains(e.Error(), "row") || e.Hint == "" {
+			t.Errorf("%s: %q, hint %q", name, e.Error(), e.Hint)
+		}
 	}
 }
