@@ -136,12 +136,22 @@ type Step struct {
 
 // Merge tells of a text that changed on both sides, line by line.
 type Merge struct {
-	Base   ObjectID `json:"base"`   // the text that both began with
-	Want   ObjectID `json:"want"`   // the one that is brought in
-	Digest string   `json:"digest"` // of the text that is written
-	Theirs int      `json:"theirs"` // places that change as planned
-	Yours  int      `json:"yours"`  // places that stay as they are now
-	First  int      `json:"first"`  // the first line of yours
+	Base   ObjectID `json:"base"`            // the text that both began with
+	Want   ObjectID `json:"want"`            // the one that is brought in
+	Digest string   `json:"digest"`          // of the text that is written
+	Theirs int      `json:"theirs"`          // places that change as planned
+	Yours  int      `json:"yours"`           // places that stay as they are now
+	First  int      `json:"first"`           // the first line of yours
+	Hunks  []Hunk   `json:"hunks,omitempty"` // of the change from Want to Base, which alone are taken back; none: the whole change
+}
+
+// Hunk is a run of lines that changed, as in a unified diff. Lines count from 1; a side that
+// has no lines there begins where they would be.
+type Hunk struct {
+	OldStart int `json:"old_start"`
+	OldLines int `json:"old_lines"`
+	NewStart int `json:"new_start"`
+	NewLines int `json:"new_lines"`
 }
 
 // KeepReason is why a path is left as it is.
@@ -255,6 +265,7 @@ type Return struct {
 	Also   []CheckpointID `json:"also,omitempty"` // older items that the same undo took back
 	Before CheckpointID   `json:"before"`         // what was there: the safety checkpoint
 	Paths  []string       `json:"paths,omitempty"`
+	Hunks  []Hunk         `json:"hunks,omitempty"` // of the one path, that alone were taken back; none: all of it
 
 	Written int       `json:"written"`
 	Deleted int       `json:"deleted"`

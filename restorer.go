@@ -29,7 +29,9 @@ type PlanRequest struct {
 	Fork      WorkspaceID
 	Edits     bool
 	Session   string
-	Asker     int // the process that asks on this machine; a turn that it runs in is no reason to ask
+	Hunks     []Hunk // of one path, between From and Ref, that undo takes back; none: all of it
+	From      string // the moment that Hunks were compared with
+	Asker     int    // the process that asks on this machine; a turn that it runs in is no reason to ask
 }
 
 // ApplyRequest asks for a plan to be done. Accept holds the classes of obstacles

@@ -18,11 +18,13 @@ type planBody struct {
 	Fork     retake.WorkspaceID `json:"fork,omitempty"`
 	Edits    bool               `json:"edits,omitempty"`
 	Session  string             `json:"session,omitempty"`
+	Hunks    []retake.Hunk      `json:"hunks,omitempty"`
+	From     string             `json:"from,omitempty"`
 	Asker    int                `json:"asker,omitempty"`
 }
 
 func planOf(q *retake.PlanRequest) planBody {
-	return planBody{Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: twins(q.Paths), Git: q.Git, Fork: q.Fork, Edits: q.Edits, Session: q.Session, Asker: q.Asker}
+	return planBody{Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: twins(q.Paths), Git: q.Git, Fork: q.Fork, Edits: q.Edits, Session: q.Session, Hunks: q.Hunks, From: q.From, Asker: q.Asker}
 }
 
 // PlanRestore says what would be done. It touches nothing, so it may be asked

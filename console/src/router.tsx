@@ -121,12 +121,14 @@ export interface PlanSearch {
   ref?: string;
   paths?: string[];
   fork?: string;
+  hunks?: string[]; // of the one path, as old_start,old_lines,new_start,new_lines
+  from?: string; // what they were compared with
 }
 
 const plan = createRoute({
   getParentRoute: () => root,
   path: "/w/$ws/plan",
-  validateSearch: (s: Record<string, unknown>): PlanSearch => ({ course: text(s.course), ref: text(s.ref), paths: texts(s.paths), fork: text(s.fork) }),
+  validateSearch: (s: Record<string, unknown>): PlanSearch => ({ course: text(s.course), ref: text(s.ref), paths: texts(s.paths), fork: text(s.fork), hunks: texts(s.hunks), from: text(s.from) }),
   component: screen(() => import("./screens/plan/Plan.tsx")),
 });
 

@@ -21,6 +21,8 @@ type planBody struct {
 	Fork     retake.WorkspaceID `json:"fork,omitempty" doc:"The fork to adopt."`
 	Edits    bool               `json:"edits,omitempty" doc:"With the course undo: discard the unsaved edits instead of the last recorded change."`
 	Session  string             `json:"session,omitempty" doc:"With the course undo: take back all turns of this session, named by the beginning of its id, by its agent, or as last."`
+	Hunks    []retake.Hunk      `json:"hunks,omitempty" nullable:"false" doc:"With the course undo, a ref and one path: take back these hunks of the diff between from and ref."`
+	From     string             `json:"from,omitempty" doc:"The moment that the hunks were compared with."`
 	Asker    int                `json:"asker,omitempty" doc:"The process that asks on this machine. A turn that it runs in is no reason to ask."`
 }
 
@@ -40,6 +42,8 @@ type restoreBody struct {
 	Fork     retake.WorkspaceID  `json:"fork,omitempty" doc:"As in the plan."`
 	Edits    bool                `json:"edits,omitempty" doc:"As in the plan."`
 	Session  string              `json:"session,omitempty" doc:"As in the plan."`
+	Hunks    []retake.Hunk       `json:"hunks,omitempty" nullable:"false" doc:"As in the plan."`
+	From     string              `json:"from,omitempty" doc:"As in the plan."`
 	Asker    int                 `json:"asker,omitempty" doc:"As in the plan."`
 	Digest   string              `json:"digest" doc:"Of the plan that was seen, or its first eight characters with or without a dash."`
 	Accept   []string            `json:"accept,omitempty" nullable:"false" doc:"Classes of obstacles that were consented to."`
@@ -86,7 +90,7 @@ func filledPlan(p retake.Plan) retake.Plan {
 }
 
 func (b *planBody) request(ws retake.WorkspaceID) retake.PlanRequest {
-	return retake.PlanRequest{Workspace: ws, Course: b.Course, Ref: b.Ref, Paths: wholes(b.Paths, b.PathsRaw), Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Asker: b.Asker}
+	return retake.PlanRequest{Workspace: ws, Course: b.Course, Ref: b.Ref, Paths: wholes(b.Paths, b.PathsRaw), Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Hunks: b.Hunks, From: b.From, Asker: b.Asker}
 }
 
 // restore goes to its end when the asker goes away: files that are half old and
@@ -95,7 +99,7 @@ func (a *api) restore(ctx context.Context, in *restoreInput, tell func(retake.Pr
 	ctx, end := a.carried(ctx)
 	defer end()
 	b := in.Body
-	plan := planBody{Course: b.Course, Ref: b.Ref, Paths: b.Paths, PathsRaw: b.PathsRaw, Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Asker: b.Asker}
+	plan := planBody{Course: b.Course, Ref: b.Ref, Paths: b.Paths, PathsRaw: b.PathsRaw, Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Hunks: b.Hunks, From: b.From, Asker: b.Asker}
 	res, err := a.ApplyRestore(ctx, retake.ApplyRequest{
 		PlanRequest: plan.request(in.Workspace), Digest: b.Digest, Accept: b.Accept, ID: moment(ctx, b.ID), Progress: tell,
 	})

@@ -37,6 +37,34 @@ func Spans(before, after []byte) []Span {
 	return out
 }
 
+// Revert takes some spans of the way from before to after back: it is after with the lines
+// of before in their place. It answers false when they overlap, are not in order or do not fit.
+func Revert(before, after []byte, spans []Span) ([]byte, bool) {
+	if !Text(before) || !Text(after) {
+		return nil, false
+	}
+	names := make(naming)
+	b, a := names.split(before), names.split(after)
+	var out []byte
+	at := 0 // line of after
+	put := func(t text, from, to int) {
+		if n := len(out); from < to && n > 0 && out[n-1] != '\n' { // it was the last line, and is not any more
+			out = append(out, '\n')
+		}
+		out = append(out, t.bytes[t.ends[from]:t.ends[to]]...)
+	}
+	for _, s := range spans {
+		if s.Gone < 0 || s.Came < 0 || s.Before < 0 || s.After < at || s.Gone > len(b.names)-s.Before || s.Came > len(a.names)-s.After {
+			return nil, false
+		}
+		put(a, at, s.After)
+		put(b, s.Before, s.Before+s.Gone)
+		at = s.After + s.Came
+	}
+	put(a, at, len(a.names))
+	return out, true
+}
+
 func sized(b []byte) bool { return len(b) <= maxBytes && bytes.Count(b, newline) < maxLines }
 
 func countLines(b []byte) int {

@@ -2,6 +2,7 @@ package merge_test
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -119,5 +120,36 @@ func BenchmarkSpans(b *testing.B) {
 	}
 	for b.Loop() {
 		merge.Spans([]byte(before.String()), []byte(after.String()))
+	}
+}
+
+// Taking all spans back gives the text before; taking none back changes nothing; and what
+// does not fit is refused.
+func TestRevert(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		line := rapid.SampledFrom([]string{"a\n", "b\n", "c\n", "\n", "d"})
+		text := func(name string) []byte {
+			return []byte(strings.Join(rapid.SliceOfN(line, 0, 12).Draw(t, name), ""))
+		}
+		before, after := text("before"), text("after")
+		spans := merge.Spans(before, after)
+		if got, ok := merge.Revert(before, after, spans); !ok || !bytes.Equal(got, before) {
+			t.Fatalf("all back: %q, want %q", got, before)
+		}
+		if got, ok := merge.Revert(before, after, nil); !ok || !bytes.Equal(got, after) {
+			t.Fatalf("none back: %q, want %q", got, after)
+		}
+		wild := rapid.Custom(func(t *rapid.T) merge.Span {
+			n := rapid.OneOf(rapid.IntRange(-2, 15), rapid.SampledFrom([]int{math.MaxInt, math.MinInt}))
+			return merge.Span{Before: n.Draw(t, "a"), Gone: n.Draw(t, "b"), After: n.Draw(t, "c"), Came: n.Draw(t, "d")}
+		})
+		merge.Revert(before, after, rapid.SliceOfN(wild, 0, 3).Draw(t, "wild")) // must not panic
+	})
+	if got, ok := merge.Revert([]byte("a\nb"), []byte("a\nB\nc\n"), []merge.Span{{Before: 1, Gone: 1, After: 1, Came: 1}}); !ok || string(got) != "a\nb\nc\n" {
+		t.Errorf("a last line without a newline gives %q", got)
+	}
+	if _, ok := merge.Revert([]byte("a\n"), []byte("b\n"), []merge.Span{{Gone: 2, Came: 1}}); ok {
+		t.Error("lines that are not there were taken")
 	}
 }

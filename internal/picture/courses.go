@@ -38,6 +38,8 @@ func goal(p *retake.Plan) string {
 		return p.Fork.Name
 	case p.Target != nil && len(p.Also) > 0:
 		return fmt.Sprintf("%d and %d more back to %d", p.Target.Number, len(p.Also), p.Also[len(p.Also)-1])
+	case p.Target != nil && len(p.Merges) == 1 && p.Merges[0].Merge != nil && len(p.Merges[0].Merge.Hunks) > 0:
+		return fmt.Sprintf("%s of %d", Number(int64(len(p.Merges[0].Merge.Hunks)), "hunk", "hunks"), p.Target.Number)
 	case p.Target != nil:
 		return fmt.Sprint(p.Target.Number)
 	}

@@ -1,6 +1,10 @@
 package picture
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
 
 // Edit is one line of a comparison: kept ' ', removed '-' or inserted '+'.
 type Edit struct {
@@ -117,6 +121,12 @@ func walkBack(a, b []string, rounds [][]int32, d int) []Edit {
 type hunk struct {
 	before, after int
 	edits         []Edit
+}
+
+// lines says where a hunk is on both sides.
+func (h hunk) lines() retake.Hunk {
+	n := countLines(h.edits)
+	return retake.Hunk{OldStart: h.before, OldLines: len(h.edits) - int(n.Plus), NewStart: h.after, NewLines: len(h.edits) - int(n.Minus)}
 }
 
 const around = 3

@@ -47,7 +47,10 @@ func mergeText(m *retake.Merge, verb string) string {
 	if m.Theirs == 1 {
 		its = "its place " + map[string]string{"go": "goes", "come": "comes"}[verb]
 	}
-	if m.Yours == 1 {
+	switch m.Yours {
+	case 0:
+		return its + ", the other lines stay"
+	case 1:
 		return fmt.Sprintf("%s, yours at line %d stays", its, m.First)
 	}
 	return fmt.Sprintf("%s, your %s from line %d on stay", its, screen.Count(int64(m.Yours)), m.First)

@@ -239,9 +239,8 @@ func RenderLines(l Look, c retake.Change, s Sides) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s  %s\n", head, l.linesOf(countLines(edits)))
 	for _, h := range hunks(edits) {
-		n := countLines(h.edits)
-		kept := int64(len(h.edits)) - n.Plus - n.Minus
-		fmt.Fprintf(&b, "%s\n", l.Dim(fmt.Sprintf("@@ -%d,%d +%d,%d @@", h.before, kept+n.Minus, h.after, kept+n.Plus)))
+		n := h.lines()
+		fmt.Fprintf(&b, "%s\n", l.Dim(fmt.Sprintf("@@ -%d,%d +%d,%d @@", n.OldStart, n.OldLines, n.NewStart, n.NewLines)))
 		for _, e := range h.edits {
 			if s.covered {
 				e.Line, _ = secret.Mask(e.Line)
@@ -250,6 +249,18 @@ func RenderLines(l Look, c retake.Change, s Sides) string {
 		}
 	}
 	return b.String()
+}
+
+// Hunks are the runs of changed lines of one file, as RenderLines shows them.
+func (s Sides) Hunks() []retake.Hunk {
+	if s.why != "" {
+		return nil
+	}
+	var out []retake.Hunk
+	for _, h := range hunks(DiffLines(SplitLines(s.before), SplitLines(s.after))) {
+		out = append(out, h.lines())
+	}
+	return out
 }
 
 // linkText shows where a link points; an end that is not there is empty.

@@ -157,8 +157,11 @@ func returned(r retake.Return, g Goals) string {
 		text = "took back the restore of "
 	case retake.CourseRestore, retake.CourseFinish:
 	}
+	if len(r.Hunks) > 0 {
+		text += Number(int64(len(r.Hunks)), "hunk", "hunks") + " of "
+	}
 	text += g.name(r.Target, some)
-	if len(r.Paths) > 0 {
+	if len(r.Hunks) == 0 && len(r.Paths) > 0 {
 		text += ", " + Number(int64(len(r.Paths)), "path", "paths")
 	}
 	return text

@@ -13,6 +13,9 @@ import (
 // settle decides what becomes of one path, three-way: what want changed of base is
 // brought into what is there now.
 func (p *planner) settle(ctx context.Context, path string, s sides, kin map[string]string) error {
+	if len(p.Hunks) > 0 {
+		return p.takeHunks(ctx, path, s)
+	}
 	unmoved, err := p.alike(ctx, s.now, s.base)
 	if err != nil {
 		return err
@@ -154,14 +157,21 @@ func (p *planner) byLines(ctx context.Context, path string, s sides, then retake
 	if !ok {
 		return p.conflict(ctx, path, s)
 	}
+	p.mergeStep(path, s, then, text, rep)
+	return nil
+}
+
+// mergeStep writes a merged text.
+func (p *planner) mergeStep(path string, s sides, then retake.Entry, text []byte, rep merge.Report) {
 	sum := sha256.Sum256(text)
 	then.Object, then.Size, then.ModTime = "", int64(len(text)), 0
 	p.plan.Merges = append(p.plan.Merges, retake.Step{
 		Path: path, What: retake.Edited, Now: s.now, Then: &then,
-		Merge: &retake.Merge{Base: s.base.Object, Want: s.want.Object, Digest: hex.EncodeToString(sum[:]), Theirs: rep.Theirs, Yours: rep.Yours, First: rep.First},
+		Merge: &retake.Merge{
+			Base: s.base.Object, Want: s.want.Object, Digest: hex.EncodeToString(sum[:]), Theirs: rep.Theirs, Yours: rep.Yours, First: rep.First, Hunks: p.Hunks,
+		},
 	})
 	p.plan.Bytes += then.Size
-	return nil
 }
 
 func (p *planner) merged(ctx context.Context, s sides) ([]byte, merge.Report, bool, error) {
@@ -173,7 +183,7 @@ func (p *planner) merged(ctx context.Context, s sides) ([]byte, merge.Report, bo
 			return nil, merge.Report{}, false, err
 		}
 	}
-	out, rep, ok := merge.Lines(texts[0], texts[1], texts[2])
+	out, rep, ok := mergeTexts(texts, p.Hunks)
 	return out, rep, ok, nil
 }
 

@@ -20,6 +20,7 @@ type Request struct {
 	Steady   bool              // logs and build output that changed are left
 	GitAlone bool              // git is all that the item changed, so it goes back and is asked about
 	Plain    bool              // no merging of lines, no side copies: what differs is left
+	Hunks    []retake.Hunk     // of the one path that is asked for, which alone are taken back
 	Spare    map[string]Spared // by path: is left though it differs, and why
 	Trees    store.Trees
 	Now      retake.Entry

@@ -14,7 +14,6 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/merge"
 )
 
 // stage writes everything that will come, into the hold: if the store cannot give it
@@ -169,7 +168,7 @@ func (r *run) mergedText(ctx context.Context, s retake.Step) ([]byte, error) {
 		}
 		texts[i] = []byte(text)
 	}
-	out, _, ok := merge.Lines(texts[0], texts[1], texts[2])
+	out, _, ok := mergeTexts(texts, s.Merge.Hunks)
 	if sum := sha256.Sum256(out); !ok || hex.EncodeToString(sum[:]) != s.Merge.Digest {
 		return nil, errMoved
 	}

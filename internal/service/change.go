@@ -222,7 +222,7 @@ func (a *application) stillHeld(gone []restore.Displaced) []retake.Holder {
 // finished is told as if it never was.
 func (a *application) returned(out restore.Outcome) *retake.Return {
 	r := &retake.Return{
-		Course: a.req.Course, Before: a.safety.ID, Paths: a.j.req.Paths, Written: out.Written, Deleted: out.Deleted, Merged: out.Merged,
+		Course: a.req.Course, Before: a.safety.ID, Paths: a.j.req.Paths, Hunks: a.j.hunks, Written: out.Written, Deleted: out.Deleted, Merged: out.Merged,
 		Kept: len(a.plan.Keeps), Failed: out.Failed,
 	}
 	if a.j.target != nil {
@@ -233,6 +233,9 @@ func (a *application) returned(out restore.Outcome) *retake.Return {
 	}
 	if c := a.j.cut; c != nil && a.req.Course == retake.CourseFinish {
 		r.Course, r.Before, r.Paths = c.Course, c.Safety.ID, c.Plan.Paths
+		if m := c.Plan.Merges; len(m) == 1 && m[0].Merge != nil {
+			r.Hunks = m[0].Merge.Hunks
+		}
 	}
 	return r
 }

@@ -51,7 +51,7 @@ func (w *walkBack) note(cp retake.Checkpoint) bool {
 
 // wholly reports whether an undo or redo was of all that is asked about.
 func (w *walkBack) wholly(r retake.Return) bool {
-	return len(r.Paths) == 0 || len(w.paths) > 0 && !slices.ContainsFunc(w.paths, func(p string) bool { return !tree.Match(r.Paths, p) })
+	return len(r.Hunks) == 0 && (len(r.Paths) == 0 || len(w.paths) > 0 && !slices.ContainsFunc(w.paths, func(p string) bool { return !tree.Match(r.Paths, p) }))
 }
 
 // way reports whether a checkpoint was made by undo or redo.

@@ -28,8 +28,9 @@ type journey struct {
 	loose  bool                // the edits since the last moment are taken back
 	also   []retake.Checkpoint // older items that are taken back too, the newest first
 	spare  map[string]restore.Spared
-	edits  []int64 // automatic moments whose edits stay, the newest first
-	from   int64   // the moment that want is of; 0: of none
+	hunks  []retake.Hunk // that alone are taken back or brought again; none: all of it
+	edits  []int64       // automatic moments whose edits stay, the newest first
+	from   int64         // the moment that want is of; 0: of none
 	side   string
 	fork   *retake.Workspace
 	cut    *restore.Cut // what was cut off, for finish and unwind

@@ -85,7 +85,7 @@ func (s *Service) planNow(ctx context.Context, l *live, at *place, req retake.Pl
 // sayWhatStays adds to the plan of an undo which edits it leaves, and which item comes next
 // when nothing of this one is left to take back.
 func (s *Service) sayWhatStays(ctx context.Context, j journey, p *retake.Plan, v view) error {
-	if j.req.Course != retake.CourseUndo || j.loose {
+	if j.req.Course != retake.CourseUndo || j.loose || len(j.req.Hunks) > 0 {
 		return nil
 	}
 	if n := len(v.loose); n > 0 || len(j.edits) > 0 {
@@ -107,7 +107,7 @@ func (s *Service) planFor(ctx context.Context, ws retake.Workspace, j journey, v
 	r := restore.Request{
 		Course: j.req.Course, Target: j.target, Paths: j.req.Paths, Git: j.req.Git, Trees: v.trees,
 		Now: v.root, Base: j.base, Want: j.want, NowGaps: v.gaps, WantGaps: j.gaps, Loose: v.loose,
-		Spare: j.spare, Volatile: restore.Output, Side: j.side, Files: v.root.Sum.Files + v.root.Sum.Symlinks, World: w,
+		Spare: j.spare, Hunks: j.req.Hunks, Volatile: restore.Output, Side: j.side, Files: v.root.Sum.Files + v.root.Sum.Symlinks, World: w,
 	}
 	if j.cut != nil {
 		r.Paths = nil
@@ -121,7 +121,7 @@ func (s *Service) planFor(ctx context.Context, ws retake.Workspace, j journey, v
 		r.Steady = true
 	}
 	p, err := restore.Make(ctx, r)
-	if along := j.req.Course == retake.CourseUndo || j.req.Course == retake.CourseRedo; err == nil && along && onlyTimes(&p) {
+	if along := j.req.Course == retake.CourseUndo || j.req.Course == retake.CourseRedo; err == nil && along && len(r.Hunks) == 0 && onlyTimes(&p) {
 		r.GitAlone = !r.Git
 		r.Steady, r.Git = false, true // logs and git are all there is to take back: then exactly these
 		p, err = restore.Make(ctx, r)

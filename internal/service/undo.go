@@ -15,6 +15,9 @@ import (
 // undoing finds what undo takes back: the item that is named, else the newest one that was
 // not taken back yet. Unsaved edits stay, unless they are what is asked for.
 func (s *Service) undoing(ctx context.Context, j journey, v view) (journey, error) {
+	if len(j.req.Hunks) > 0 {
+		return s.undoingHunks(ctx, j)
+	}
 	if j.req.Edits {
 		return s.undoingEdits(ctx, j, v)
 	}
@@ -82,6 +85,7 @@ func (s *Service) redoing(ctx context.Context, j journey) (journey, error) {
 		return j, err
 	}
 	j.side = fmt.Sprintf(".as-%d", j.target.Number)
+	j.hunks = undo.Return.Hunks
 	j.req.Paths, j.req.Git = undo.Return.Paths, true // git differs only if the undo moved it
 	return s.between(ctx, j, undo, before)
 }

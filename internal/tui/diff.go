@@ -24,6 +24,10 @@ type diff struct {
 	edited  []retake.Change
 	next    int // of edited, which is read next
 	busy    bool
+
+	from, to *retake.Checkpoint // nil: before the first one, now
+	hunks    []shownHunk        // of what was read, in order
+	at       *shownHunk         // the chosen one
 }
 
 func openDiff(m *model, q retake.DiffQuery) tea.Cmd {
@@ -37,8 +41,8 @@ func openDiff(m *model, q retake.DiffQuery) tea.Cmd {
 			if p.failed(err) {
 				return nil
 			}
-			p.ready, p.edited = true, c.edited
-			p.content = picture.Content{Service: m.o.Service, Workspace: q.Workspace, Now: c.now}
+			p.ready, p.edited, p.from, p.to = true, c.edited, c.from, c.to
+			p.content = picture.Content{Service: m.o.Service, Workspace: q.Workspace, Now: c.to == nil}
 			p.set(c.text)
 			return p.ahead(m)
 		})
@@ -46,9 +50,9 @@ func openDiff(m *model, q retake.DiffQuery) tea.Cmd {
 
 // compared is the beginning of a diff, and what is still to be read.
 type compared struct {
-	text   string
-	edited []retake.Change
-	now    bool
+	text     string
+	edited   []retake.Change
+	from, to *retake.Checkpoint
 }
 
 func compare(ctx context.Context, o Options, q retake.DiffQuery, l picture.Look) (compared, error) {
@@ -66,7 +70,7 @@ func compare(ctx context.Context, o Options, q retake.DiffQuery, l picture.Look)
 	l.Goals = picture.GoalsOf(ctx, s, o.Workspace, ends)
 	known := [2][]retake.Answer{picture.AnswersAt(ctx, s, d.From), picture.AnswersAt(ctx, s, d.To)}
 	gs := picture.Groups(d.Changes)
-	out := compared{now: d.To == nil}
+	out := compared{from: d.From, to: d.To}
 	var b strings.Builder
 	b.WriteString(picture.RenderEnds(l, d, known) + "\n" + picture.RenderTotals(l, gs) + "\n")
 	for _, g := range gs {
@@ -75,7 +79,7 @@ func compare(ctx context.Context, o Options, q retake.DiffQuery, l picture.Look)
 			continue
 		}
 		for _, c := range g.Changes {
-			if !picture.IsDir(&c) {
+			if !c.IsDir() {
 				out.edited = append(out.edited, c)
 			}
 		}
@@ -87,6 +91,12 @@ func compare(ctx context.Context, o Options, q retake.DiffQuery, l picture.Look)
 	return out, nil
 }
 
+// readFiles are the lines of some files, and the hunks in them.
+type readFiles struct {
+	text  string
+	hunks []shownHunk
+}
+
 // ahead reads the lines of the next files when the end of the text comes near.
 func (p *diff) ahead(m *model) tea.Cmd {
 	if p.busy || p.next >= len(p.edited) || p.top+4*max(p.height, 20) < len(p.lines) {
@@ -95,17 +105,22 @@ func (p *diff) ahead(m *model) tea.Cmd {
 	p.busy = true
 	batch := p.edited[p.next:min(p.next+readAhead, len(p.edited))]
 	l := m.look()
-	return ask(&p.base, func(ctx context.Context) (string, error) {
+	return ask(&p.base, func(ctx context.Context) (readFiles, error) {
 		var b strings.Builder
+		var found []shownHunk
 		for _, c := range batch {
 			s, err := p.content.Read(ctx, c)
 			if err != nil {
-				return "", err
+				return readFiles{}, err
 			}
-			b.WriteString(picture.RenderLines(l, c, s.Covered()))
+			s = s.Covered()
+			b.WriteString(picture.RenderLines(l, c, s))
+			for _, h := range s.Hunks() {
+				found = append(found, shownHunk{path: c.Path, hunk: h})
+			}
 		}
-		return b.String(), nil
-	}, func(text string, err error) tea.Cmd {
+		return readFiles{b.String(), found}, nil
+	}, func(read readFiles, err error) tea.Cmd {
 		p.busy = false
 		if err != nil {
 			m.note = l.Yellow("!") + " " + screen.Escape(retake.AsError(err).Error())
@@ -113,31 +128,42 @@ func (p *diff) ahead(m *model) tea.Cmd {
 			return nil
 		}
 		p.next += len(batch)
-		top := p.top
-		p.set(strings.Join(p.lines, "\n") + "\n" + text)
+		top, from := p.top, len(p.lines)
+		p.set(strings.Join(p.lines, "\n") + "\n" + read.text)
 		p.top = top
+		p.addHunks(from, read.hunks)
 		return p.ahead(m)
 	})
 }
 
 func (p *diff) key(m *model, k string) tea.Cmd {
-	cmd, _ := p.turn(m, k)
+	cmd, heard := p.hunkKey(m, k)
+	if !heard {
+		cmd, _ = p.turn(m, k)
+	}
 	if p.gone {
 		return cmd
 	}
 	return tea.Batch(cmd, p.ahead(m))
 }
 
-func (p *diff) draw(_ *model, l picture.Look, height int) []string { return p.body(l, height) }
+func (p *diff) draw(_ *model, l picture.Look, height int) []string {
+	out := p.body(l, height)
+	if p.at != nil && p.ready && p.at.line >= p.top && p.at.line < p.top+len(out) {
+		i := p.at.line - p.top
+		out[i] = l.Bold(picture.Strip(out[i]))
+	}
+	return out
+}
 
 func (p *diff) say(_ *model, l picture.Look) string {
 	read := ""
 	if p.next < len(p.edited) {
 		read = fmt.Sprintf("%s of %s edited files read", screen.Count(int64(p.next)), screen.Count(int64(len(p.edited))))
 	}
-	return l.Dim(l.Facts(p.place(), read))
+	return l.Dim(l.Facts(p.place(), p.sayHunk(), read))
 }
 
 func (p *diff) keys() []string {
-	return []string{"j k", "scroll", "← →", "long lines", "/", "find", "n N", "next", "esc", "back", "?", "keys"}
+	return []string{"j k", "scroll", "← →", "long lines", "/", "find", "n N", "next", "[ ]", "hunk", "u", "undo it", "esc", "back", "?", "keys"}
 }

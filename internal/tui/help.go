@@ -18,7 +18,7 @@ type help struct {
 var helpTexts = [][2]string{
 	{"j k ↓ ↑", "one further, one back; also space, page keys, ctrl-d, ctrl-u"},
 	{"g G", "the newest moment, and start"},
-	{"n N", "the next and the previous good moment; in a text, the next place found"},
+	{"n N", "next, previous good moment; in a text, the next place found"},
 	{"enter", "open"},
 	{"esc", "one step back; it never changes anything"},
 	{"/", "find moments by words; in a text, find in it"},
@@ -26,6 +26,7 @@ var helpTexts = [][2]string{
 	{"c", "mark a moment; then choose another and press c again to compare"},
 	{"r", "the plan to restore the chosen moment"},
 	{"u", "the plan to undo the newest turn or change"},
+	{"[ ]", "in a diff, the hunk before and the next; u undoes the chosen one"},
 	{"f", "grow a fork from the chosen moment; asks for a directory"},
 	{"v", "good moments only, and all again"},
 	{"h", "lines that restores left behind, and folded again"},

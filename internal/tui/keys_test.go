@@ -1,6 +1,7 @@
 package tui_test
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -292,4 +293,26 @@ func TestLeftBehindIsShown(t *testing.T) {
 	has(t, d, "“move sessions to redis”", "git push origin auth-sessions", "stays done")
 	d.Press("h")
 	has(t, d, "15–18  left behind")
+}
+
+// In a diff, u opens the plan of the chosen hunk alone.
+func TestU11_UndoAHunkByKeys(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	d := s.desk(80, 24)
+	d.Press("d", "u")
+	has(t, d, "choose a hunk first")
+	d.Press("]")
+	has(t, d, "hunk 1, src/auth.ts")
+	d.Press("u")
+	want := retake.PlanRequest{
+		Course: retake.CourseUndo, Ref: "cp_13", From: "cp_12", Paths: []string{"src/auth.ts"}, Hunks: []retake.Hunk{{OldStart: 1, OldLines: 3, NewStart: 1, NewLines: 5}},
+	}
+	want.Workspace = s.view.Workspace.ID
+	if n := len(s.plans); n != 1 || !reflect.DeepEqual(s.plans[0], want) {
+		t.Errorf("it asked for %+v", s.plans)
+	}
+	if done := s.changed(); done != nil {
+		t.Errorf("it did %v", done)
+	}
 }

@@ -482,6 +482,7 @@ export interface Failure {
 
 export interface Finding {
   answers?: Answer[] | null;
+  changed?: number;
   gist?: Gist;
   good?: boolean;
 }
@@ -618,6 +619,13 @@ export interface HostKey {
   key: string;
   kind: string;
   print: string;
+}
+
+export interface Hunk {
+  new_lines: number;
+  new_start: number;
+  old_lines: number;
+  old_start: number;
 }
 
 export interface InitBody {
@@ -783,6 +791,7 @@ export interface Merge {
   digest: string;
   /** The first line of yours. */
   first: number;
+  hunks?: Hunk[] | null;
   /** Places that change as planned. */
   theirs: number;
   /** The one that is brought in. */
@@ -945,8 +954,12 @@ export interface PlanBody {
   edits?: boolean;
   /** The fork to adopt. */
   fork?: string;
+  /** The moment that the hunks were compared with. */
+  from?: string;
   /** Also replace repositories that are there. */
   git?: boolean;
+  /** With the course undo, a ref and one path: take back these hunks of the diff between from and ref. */
+  hunks?: Hunk[];
   /** Below the root of the workspace. None: everything. */
   paths?: string[];
   /** The bytes of all paths, when one of them is not UTF-8. */
@@ -1076,7 +1089,11 @@ export interface RestoreBody {
   /** As in the plan. */
   fork?: string;
   /** As in the plan. */
+  from?: string;
+  /** As in the plan. */
   git?: boolean;
+  /** As in the plan. */
+  hunks?: Hunk[];
   /** Of the checkpoint of the restore, made by the asker, cp_ and a UUID, so that asking again adds nothing. Empty: made here. */
   id?: string;
   /** As in the plan. */
@@ -1168,6 +1185,7 @@ export interface Return {
   deleted: number;
   /** Paths that were left, because they moved on. */
   failed?: Failure[] | null;
+  hunks?: Hunk[] | null;
   kept?: number;
   merged?: number;
   paths?: string[] | null;

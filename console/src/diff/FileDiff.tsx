@@ -2,6 +2,7 @@
 // first diff is opened.
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
+import { usePowers } from "../api/powers.ts";
 import { diffOf } from "../api/queries.ts";
 import { GoBack } from "../back/GoBack.tsx";
 import type { Comparison } from "../api/types.ts";
@@ -47,7 +48,7 @@ export default function FileDiff(p: FileDiffProps) {
         {p.actions}
         <GoBack ws={p.ws} paths={wanted(p)} refs={refsOf(diff.data, sides)} />
       </header>
-      {folder ? <Below changes={sides.below} dir={path} open={p.onOpen} /> : <Content {...p} sides={sides} counted={counted} />}
+      {folder ? <Below changes={sides.below} dir={path} open={p.onOpen} /> : <Content {...p} sides={sides} counted={counted} ends={endsOf(diff.data, turned)} />}
     </div>
   );
 }
@@ -82,7 +83,18 @@ function Standing({ sides, folder, was }: { sides: Sides; folder: boolean; was?:
   return null;
 }
 
-type ContentProps = FileDiffProps & { sides: Sides; counted: (plus: number, minus: number) => void };
+type ContentProps = FileDiffProps & { sides: Sides; counted: (plus: number, minus: number) => void; ends?: Ends };
+
+interface Ends {
+  from: string;
+  to: string;
+}
+
+/** Both moments of a diff; none when one side is now or before the first. */
+const endsOf = (c: Comparison, turned: boolean): Ends | undefined => (c.from && c.to && !turned ? { from: c.from.id, to: c.to.id } : undefined);
+
+/** A masked text may have fewer lines than the file; then its lines cannot be counted. */
+const counts = (text: string) => !/\[masked: /.test(text);
 
 function Content(p: ContentProps) {
   const notes = notesOf(p.sides, p.was);
@@ -111,6 +123,7 @@ function Content(p: ContentProps) {
 function TextContent(p: ContentProps & { head: React.ReactNode }) {
   const [most, setMost] = useState(firstBytes);
   const narrow = useNarrow();
+  const { may } = usePowers();
   const same = !p.sides.change;
   const { before: b, after: a } = p.sides;
   const before = useQuery({ ...partOf(p.ws, b, most), enabled: !!b && !same, placeholderData: (old) => old });
@@ -128,7 +141,9 @@ function TextContent(p: ContentProps & { head: React.ReactNode }) {
   const foot = part ? <More read={read} size={size} ask={most < mostBytes ? () => setMost(more(most)) : undefined} /> : null;
   const equal = same || (textA === textB && !part);
   const head = equal && !same ? <p className="diff-note">{[...notesOf(p.sides, p.was).map(shown), p.sides.change?.what === "edited" ? "what differs is likely secret, and masked" : "no byte of it changed"].join(" · ")}</p> : p.head;
-  return <Lines path={p.path} before={equal ? textB! : textA!} after={textB!} split={p.view === "split" && !!b && !!a && !equal && !narrow} whole={equal} cut={part} head={head} foot={foot} counted={p.counted} />;
+  const whole = may("return") && p.ends && p.sides.change?.what === "edited" && !p.was && counts(textA!) && counts(textB!);
+  const undo = whole ? { ws: p.ws, ...p.ends! } : undefined;
+  return <Lines undo={undo} path={p.path} before={equal ? textB! : textA!} after={textB!} split={p.view === "split" && !!b && !!a && !equal && !narrow} whole={equal} cut={part} head={head} foot={foot} counted={p.counted} />;
 }
 
 function More({ read, size, ask }: { read: number; size: number; ask?: () => void }) {

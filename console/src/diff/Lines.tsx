@@ -9,6 +9,7 @@ import { FoldRow, SplitRow, UnifiedRow, type Sheet } from "./Row.tsx";
 import { languageOf } from "./languages.ts";
 import { columns, rowsOf, type Row } from "./rows.ts";
 import { lineEnds, textOf } from "./text.ts";
+import { UndoHunk, type HunkSource } from "./UndoHunk.tsx";
 
 export interface LinesProps {
   path: string;
@@ -20,6 +21,7 @@ export interface LinesProps {
   foot?: ReactNode;
   head?: ReactNode;
   counted?: (plus: number, minus: number) => void;
+  undo?: HunkSource; // hunks can be undone
 }
 
 /** An answer is good for the texts it was asked of. */
@@ -61,7 +63,7 @@ function sheetOf(before: string, after: string, language: string, compared: Comp
   return { a, b, language, compared, ends: [lineEnds(a), lineEnds(b)] };
 }
 
-function Drawn({ sheet, split, whole, foot, head, path }: LinesProps & { sheet: Sheet }) {
+function Drawn({ sheet, split, whole, foot, head, path, undo }: LinesProps & { sheet: Sheet }) {
   const box = useRef<HTMLDivElement>(null);
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const c = sheet.compared;
@@ -94,6 +96,7 @@ function Drawn({ sheet, split, whole, foot, head, path }: LinesProps & { sheet: 
               ) : (
                 <UnifiedRow row={row} sheet={sheet} />
               )}
+              {undo && row.hunk !== undefined ? <UndoHunk {...undo} path={path} hunk={c.hunks.subarray(row.hunk, row.hunk + 4)} /> : null}
             </div>
           );
         })}

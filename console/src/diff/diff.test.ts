@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compared, hunksOf } from "./compute.ts";
 import { marksOf } from "./pair.ts";
-import { columns, rowsOf } from "./rows.ts";
+import { columns, hunkText, rowsOf } from "./rows.ts";
 import { decoded, joined, lineEnds, textOf, wholeLines } from "./text.ts";
 
 /** A small generator with a seed, so that what fails can be seen again. */
@@ -140,4 +140,10 @@ test("bytes are text or binary", () => {
   assert.equal(decoded(Uint8Array.from({ length: 400 }, (_, i) => 128 + (i % 100))).binary, true);
   assert.equal(wholeLines("a\nbc"), "a\n");
   assert.equal(columns("\ta\tb", 4), 9);
+});
+
+test("a hunk is named by its lines, from 1", () => {
+  const c = compared("a\nb\nc\nd\n", "a\nB\nc\nd\ne\n", "");
+  const rows = rowsOf(c.hunks, 4, c.partner, { split: false, opened: new Set() });
+  assert.deepEqual(rows.filter((r) => r.hunk !== undefined).map((r) => hunkText(c.hunks.subarray(r.hunk!, r.hunk! + 4))), ["2,1,2,1", "5,0,5,1"]);
 });

@@ -7,6 +7,7 @@ export interface Row {
   a: number;
   b: number;
   count: number; // of a fold
+  hunk?: number; // where the hunk is in Hunks that begins here
 }
 
 /** Unchanged lines that stay around a change. */
@@ -30,15 +31,20 @@ export function rowsOf(hunks: Hunks, linesA: number, partner: Int32Array, d: Dra
     equal(out, a, b, a1 - a, { first: h === 0, last }, d);
     if (last) break;
     const [aEnd, b0, bEnd] = [hunks[h + 1]!, hunks[h + 2]!, hunks[h + 3]!];
+    const begins = out.length;
     if (d.split) sides(out, a1, aEnd, b0, bEnd, partner);
     else {
       for (let i = a1; i < aEnd; i++) out.push({ kind: "del", a: i, b: -1, count: 0 });
       for (let j = b0; j < bEnd; j++) out.push({ kind: "add", a: -1, b: j, count: 0 });
     }
+    if (begins < out.length) out[begins]!.hunk = h;
     [a, b] = [aEnd, bEnd];
   }
   return out;
 }
+
+/** The lines of a hunk are counted from 0 and end before the second number; a plan counts from 1. */
+export const hunkText = ([a0, a1, b0, b1]: Int32Array): string => [a0! + 1, a1! - a0!, b0! + 1, b1! - b0!].join(",");
 
 function equal(out: Row[], a: number, b: number, n: number, where: { first: boolean; last: boolean }, d: Drawing) {
   const top = where.first ? 0 : context;

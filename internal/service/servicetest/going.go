@@ -33,6 +33,7 @@ var goings = map[string]func(*testing.T, *bench){
 	"U3_UndoOfInterleavedTurns":      undoOfInterleavedTurns,
 	"U11_UndoOfARange":               undoOfARange,
 	"U11_UndoOfASession":             undoOfASession,
+	"U11_UndoOfAHunk":                undoOfAHunk,
 	"U7_UndoBelowADirectory":         undoBelowADirectory,
 	"U6_UndoBringsDeletedOutputBack": undoBringsDeletedOutputBack,
 	"UndoInTheMiddle":                undoInTheMiddle,

@@ -2,6 +2,7 @@ package servicetest
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/retake-dev/retake"
@@ -138,4 +139,63 @@ func files(steps []retake.Step) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// undoOfAHunk takes some lines of one file back: the rest of the change and later edits stay,
+// nobody takes the turn for undone, and redo brings the lines again.
+func undoOfAHunk(t *testing.T, b *bench) {
+	lines := func(first, last string) string {
+		return first + "\n" + strings.Repeat("between\n", 20) + last + "\n"
+	}
+	b.write("a", lines("one", "two"))
+	b.init()
+	b.write("a", lines("ONE", "TWO"))
+	b.write("b", "beside\n")
+	b.save("both ends")
+	b.write("a", "mine\n"+lines("ONE", "TWO"))
+	req := retake.PlanRequest{Course: retake.CourseUndo, Ref: "2", From: "1", Paths: []string{"a"}, Hunks: []retake.Hunk{{OldStart: 22, OldLines: 1, NewStart: 22, NewLines: 1}}}
+	if p := b.plan(req); len(p.Merges) != 1 || p.Total() != 1 {
+		t.Fatalf("the plan is %+v", p)
+	}
+	b.apply(req)
+	if got := b.read("a"); got != "mine\n"+lines("ONE", "two") || b.read("b") != "beside\n" {
+		t.Errorf("one hunk back gives %q", got)
+	}
+	if p := b.plan(req); p.Total() != 0 {
+		t.Errorf("a hunk that is back already is taken back again: %+v", p.Merges)
+	}
+	for _, paths := range [][]string{nil, {"a"}} {
+		if p := b.plan(retake.PlanRequest{Course: retake.CourseUndo, Paths: paths}); p.Target == nil || p.Target.Number != 2 {
+			t.Errorf("after a hunk, undo of %v takes back %v", paths, p.Target)
+		}
+	}
+	b.redo()
+	if got := b.read("a"); got != "mine\n"+lines("ONE", "TWO") {
+		t.Errorf("redo gives %q", got)
+	}
+	b.write("a", lines("ONE", "three"))
+	b.save("the same line again")
+	p := b.plan(req)
+	if p.Total() != 0 || len(p.Keeps) != 1 || p.Keeps[0].Why != retake.KeepConflict || p.Keeps[0].Side != "" {
+		t.Errorf("lines that changed since: %+v %+v", p.Merges, p.Keeps)
+	}
+	for name, bad := range map[string]retake.PlanRequest{
+		"no from":     {Ref: "2", Paths: []string{"a"}},
+		"no ref":      {From: "1", Paths: []string{"a"}},
+		"two paths":   {Ref: "2", From: "1", Paths: []string{"a", "b"}},
+		"no path":     {Ref: "2", From: "1"},
+		"a pattern":   {Ref: "2", From: "1", Paths: []string{"*"}},
+		"wrong order": {Ref: "1", From: "2", Paths: []string{"a"}},
+	} {
+		bad.Workspace, bad.Course, bad.Hunks = b.ws.ID, retake.CourseUndo, req.Hunks
+		if _, err := b.s.PlanRestore(b.ctx(), bad); !retake.IsKind(err, retake.Invalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, hunk := range []retake.Hunk{{OldStart: 0, OldLines: 1, NewStart: 1, NewLines: 1}, {OldStart: 1, OldLines: 1 << 62, NewStart: 1, NewLines: 1}, {OldStart: 1, OldLines: -1, NewStart: 1, NewLines: 1}} {
+		req.Hunks = []retake.Hunk{hunk}
+		if p := b.plan(req); p.Total() != 0 {
+			t.Errorf("a hunk that is not there: %+v", p.Merges)
+		}
+	}
 }

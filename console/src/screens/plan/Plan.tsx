@@ -28,7 +28,7 @@ export default function Plan() {
   const asked = useSearch({ from: "/w/$ws/plan" });
   const { may } = usePowers();
   const [git, setGit] = useState(false);
-  const body: PlanBody = { course: asked.course ?? "restore", ref: asked.ref, paths: asked.paths, fork: asked.fork, git: git || undefined };
+  const body: PlanBody = { course: asked.course ?? "restore", ref: asked.ref, paths: asked.paths, fork: asked.fork, git: git || undefined, hunks: hunksOf(asked.hunks), from: asked.from };
   const plan = useQuery({
     queryKey: ["plan", ws, body],
     queryFn: () => planOf(ws, body),
@@ -46,6 +46,14 @@ export default function Plan() {
   return (
     <Going key={JSON.stringify(body)} first={plan.data} made={plan.dataUpdatedAt} body={body} leave={leave} withGit={git ? undefined : withGit} />
   );
+}
+
+/** Hunks as they stand in an address. What is none is sent as it is, and refused. */
+function hunksOf(texts?: string[]): PlanBody["hunks"] {
+  return texts?.map((t) => {
+    const [old_start = 0, old_lines = 0, new_start = 0, new_lines = 0] = t.split(",").map(Number);
+    return { old_start, old_lines, new_start, new_lines };
+  });
 }
 
 type Leave = { to: "/w/$ws"; params: { ws: string }; search: { at?: string } };
@@ -100,7 +108,7 @@ function Going({ first, made: firstMade, body, leave, withGit }: GoingProps) {
       }}
       accepted={g.accepted}
       accept={g.accept}
-      removePath={body.paths ? (path) => others(body.paths!.filter((p) => p !== path)) : undefined}
+      removePath={body.paths && !body.hunks ? (path) => others(body.paths!.filter((p) => p !== path)) : undefined}
       allFiles={body.paths ? () => others(undefined) : undefined}
       withGit={withGit}
       leave={leave}

@@ -30,7 +30,8 @@ export const upper = (s: string): string => s.slice(0, 1).toUpperCase() + s.slic
 /** What a plan leads to: the number of a moment, or the name of a fork. */
 export function goalOf(p: Plan): string {
   if (p.course === "adopt" && p.fork) return shown(p.fork.name);
-  if (p.target) return String(p.target.number);
+  const hunks = p.merges[0]?.merge?.hunks?.length ?? 0;
+  if (p.target) return `${hunks > 0 ? `${several(hunks, "hunk")} of ` : ""}${p.target.number}`;
   return `the edits since ${p.safety.number - 1}`; // no moment holds them yet
 }
 

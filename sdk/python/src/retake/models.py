@@ -371,6 +371,7 @@ class Failure:
 @dataclass(kw_only=True)
 class Finding:
     answers: list[Answer] = field(default_factory=list)
+    changed: Optional[int] = None
     gist: Optional[Gist] = None
     good: Optional[bool] = None
 
@@ -463,6 +464,14 @@ class HostKey:
     key: str
     kind: str
     print: str
+
+
+@dataclass(kw_only=True)
+class Hunk:
+    new_lines: int
+    new_start: int
+    old_lines: int
+    old_start: int
 
 
 @dataclass(kw_only=True)
@@ -561,6 +570,7 @@ class Merge:
     base: str  # The text that both began with.
     digest: str  # Of the text that is written.
     first: int  # The first line of yours.
+    hunks: list[Hunk] = field(default_factory=list)
     theirs: int  # Places that change as planned.
     want: str  # The one that is brought in.
     yours: int  # Places that stay as they are now.
@@ -761,6 +771,7 @@ class Return:
     course: str
     deleted: int
     failed: list[Failure] = field(default_factory=list)  # Paths that were left, because they moved on.
+    hunks: list[Hunk] = field(default_factory=list)
     kept: Optional[int] = None
     merged: Optional[int] = None
     paths: list[str] = field(default_factory=list)
@@ -1266,6 +1277,7 @@ __all__ = [
     "Holder",
     "Hole",
     "HostKey",
+    "Hunk",
     "Interruption",
     "Item",
     "Keep",

@@ -1,0 +1,43 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
+
+// maxHunks bounds how many hunks one undo takes back.
+const maxHunks = 1000
+
+// undoingHunks takes some hunks of one file back, by the diff that they were chosen in.
+func (s *Service) undoingHunks(ctx context.Context, j journey) (journey, error) {
+	refuse := func(what string) (journey, error) {
+		return j, &retake.Error{Kind: retake.Invalid, What: what, Safe: unchanged}
+	}
+	switch {
+	case j.req.Ref == "" || j.req.From == "" || strings.Contains(j.req.Ref, "..") || j.req.Session != "" || j.req.Edits:
+		return refuse("hunks are of a diff between two moments: name both")
+	case len(j.req.Paths) != 1 || strings.ContainsAny(j.req.Paths[0], "*?"):
+		return refuse("hunks are of one file: name it")
+	case len(j.req.Hunks) > maxHunks:
+		return refuse(fmt.Sprintf("at most %d hunks are taken back at once", maxHunks))
+	}
+	j.req.Hunks = slices.SortedFunc(slices.Values(j.req.Hunks), func(a, b retake.Hunk) int { return a.NewStart - b.NewStart })
+	j.hunks = j.req.Hunks
+	to, err := s.Find(ctx, j.req.Workspace, j.req.Ref)
+	if err != nil {
+		return j, err
+	}
+	from, err := s.Find(ctx, j.req.Workspace, j.req.From)
+	if err != nil {
+		return j, err
+	}
+	if from.Number >= to.Number {
+		return refuse(fmt.Sprintf("moment %d is not before moment %d", from.Number, to.Number))
+	}
+	j.target = &to
+	return s.between(ctx, j, to, from)
+}
