@@ -21,6 +21,7 @@ export function Verify({ answer: a }: { answer: Answer }) {
   return (
     <span className={`verify ${kind}`} title={answerWords(a)}>
       <Icon name={glyphs[a.verdict] ?? "question"} small />
+      {a.bisect ? "bisect " : ""}
       {shown(a.name)}
       {a.as ? ` as ${a.as}` : ""}
       {a.was ? <span className="dimmer"> was {a.was}</span> : null}

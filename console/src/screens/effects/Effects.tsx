@@ -8,6 +8,7 @@ import { Flag } from "../../parts/marks.tsx";
 import { List } from "../../parts/List.tsx";
 import { useNarrow } from "../../parts/media.ts";
 import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
+import { outcomeWord, staysDone } from "../../words/effect.ts";
 import { oneLine, shown } from "../../words/escape.ts";
 import { agentName, titleOf } from "../../words/moment.ts";
 import { count, several } from "../../words/number.ts";
@@ -35,16 +36,21 @@ export default function Effects() {
   return <Found ws={ws} all={effects.data} />;
 }
 
+const stayTitle = (n: number): string => (n === 0 ? "No effect stays done" : n === 1 ? "One effect stays done" : `${several(n, "effect")} stay done`);
+
 function Found({ ws, all }: { ws: string; all: readonly Effect[] }) {
   const [wanted, setWanted] = useState<Wanted>(any);
   const narrow = useNarrow();
   const sorted = useMemo(() => newestFirst(all), [all]);
   const rows = useMemo(() => matching(sorted, wanted), [sorted, wanted]);
   const moments = useQuery(momentsOf(ws, all)).data;
+  const stay = all.filter(staysDone).length;
   return (
     <div className="page">
-      <h1 className="title">{all.length === 1 ? "One effect stays done" : `${several(all.length, "effect")} stay done`}</h1>
-      <p className="effects-sub">No restore takes {all.length === 1 ? "it" : "them"} back. A plan names those it goes behind, and the agent is told not to repeat them.</p>
+      <h1 className="title">{stayTitle(stay)}</h1>
+      <p className="effects-sub">
+        {stay > 0 ? `No restore takes ${stay === 1 ? "it" : "them"} back. A plan names those it goes behind, and the agent is told not to repeat them.` : "What was tried outside failed, so there is nothing to take back."}
+      </p>
       {all.length > 1 ? <Filters all={all} wanted={wanted} set={setWanted} found={rows.length} /> : <div className="effects-filters" />}
       {rows.length === 0 ? (
         <Empty title="No effect is like that">
@@ -132,7 +138,7 @@ function Line({ ws, effect: e, moment }: { ws: string; effect: Effect; moment?: 
         )}
       </span>
       <span className="flagged">
-        <Flag family="risky">stays done</Flag>
+        <Flag family={staysDone(e) ? "risky" : "unknown"}>{outcomeWord(e)}</Flag>
       </span>
     </div>
   );

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { Checkpoint, Finding, Pin, Story, Verification } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { Flag, Named, Verify } from "../../parts/marks.tsx";
+import { outcomeWord, staysDone } from "../../words/effect.ts";
 import { oneLine, shown } from "../../words/escape.ts";
 import { titleOf, type Goals } from "../../words/moment.ts";
 import { several } from "../../words/number.ts";
@@ -131,6 +132,7 @@ export function Facts({ around: a, story, verifications, gaps }: { around: Aroun
   const env = environmentWords(story?.facts ?? []);
   const cover = coverageWords(c);
   const effects = c.effects ?? [];
+  const gravest = effects.find(staysDone) ?? effects[0]!;
   return (
     <dl className="moment-facts">
       <div>
@@ -164,7 +166,7 @@ export function Facts({ around: a, story, verifications, gaps }: { around: Aroun
             "nothing left the machine"
           ) : (
             <Link className="link" to="/w/$ws/effects" params={{ ws: a.ws }} title={effects.map((e) => shown(e.text)).join("\n")}>
-              stays done: {oneLine(effects[0]!.text)}
+              {outcomeWord(gravest)}: {oneLine(gravest.text)}
             </Link>
           )}
         </dd>

@@ -97,7 +97,7 @@ function CallRow({ call, on, ws }: { call: CallLine; on: boolean; ws: string }) 
           kept as {call.kept}
         </Link>
       ) : null}
-      {call.effect ? <Flag family="risky">stays done</Flag> : null}
+      {call.effect && !call.failed ? <Flag family="risky">stays done</Flag> : null}
       {call.failed ? <Flag family="bad">failed</Flag> : null}
     </li>
   );

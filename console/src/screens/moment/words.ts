@@ -10,7 +10,7 @@ export function circumstances(c: Checkpoint): string[] {
   const t = c.turn;
   if (!t) return [madeBy(c)];
   const out: string[] = [];
-  const task = t.tasks && t.tasks.total > 0 ? `${t.tasks.done} of ${several(t.tasks.total, "task")} done` : "";
+  const task = t.tasks && t.tasks.total > 0 ? `${t.tasks.done} of ${several(t.tasks.total, "task")} done${t.tasks.failed ? `, ${t.tasks.failed} failed` : ""}` : "";
   const turn = t.prompt && c.trigger !== "turn" ? `in the turn “${brief(oneLine(t.prompt))}”` : "";
   if (task || turn) out.push([task, turn].filter((x) => x !== "").join(" "));
   const others = t.contested ?? [];

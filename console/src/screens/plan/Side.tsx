@@ -6,6 +6,7 @@ import { resumeAt } from "../../api/queries.ts";
 import type { Effect, Holder, Obstacle, Plan, Resumption } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { List } from "../../parts/List.tsx";
+import { outcomeWord } from "../../words/effect.ts";
 import { shown, oneLine } from "../../words/escape.ts";
 import { agentName } from "../../words/moment.ts";
 import { several } from "../../words/number.ts";
@@ -85,7 +86,7 @@ export function StaysDone({ effects }: { effects: readonly Effect[] }) {
 
 export function EffectLine({ effect: e }: { effect: Effect }) {
   const target = e.target && !e.text.includes(e.target) ? oneLine(e.target) : "";
-  const more = [e.kind ? shown(e.kind) : "", target, e.agent ? agentName(e.agent) : ""].filter((s) => s !== "").join(", ");
+  const more = [e.kind ? shown(e.kind) : "", target, e.agent ? agentName(e.agent) : "", e.outcome === "unknown" ? outcomeWord(e) : ""].filter((s) => s !== "").join(", ");
   return (
     <div className="plan-effect">
       <span className="id num">{shown(e.id)}</span>

@@ -105,7 +105,7 @@ function Meta({ c, finding }: { c: Checkpoint; finding?: Finding }) {
   const t = c.turn;
   const lines: string[] = [];
   if (t?.prompt && c.trigger !== "turn") lines.push(`In the turn “${oneLine(t.prompt)}”`);
-  if (t?.tasks) lines.push(`${t.tasks.done} of ${t.tasks.total} tasks done${t.tasks.next ? `, next: ${oneLine(t.tasks.next)}` : ""}`);
+  if (t?.tasks) lines.push(`${t.tasks.done} of ${t.tasks.total} tasks done${t.tasks.failed ? `, ${t.tasks.failed} failed` : ""}${t.tasks.next ? `, next: ${oneLine(t.tasks.next)}` : ""}`);
   const alone = t ? (t.contested?.length ? `, with ${t.contested.map(agentName).join(", ")} at work` : ", nobody else was working") : "";
   lines.push(`${whoMade(c)}${t?.version ? ` ${shown(t.version)}` : ""}${alone}`);
   return (

@@ -4,6 +4,7 @@ import { memo, type MouseEvent, type ReactNode } from "react";
 import type { Checkpoint, Finding } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { Flag, Named, Verify } from "../../parts/marks.tsx";
+import { outcomeWord, staysDone } from "../../words/effect.ts";
 import { shown } from "../../words/escape.ts";
 import { changedFiles, titleOf, whoMade, type Goals } from "../../words/moment.ts";
 import { count, orNone, several } from "../../words/number.ts";
@@ -163,7 +164,7 @@ export const EffectRow = memo(function EffectRow({ ws, item }: RowProps<"effect"
       <span className="tl-b tl-w">
         <span className="sr">an effect outside: </span>
         <span className="tl-x">{shown(effect.text)}</span>
-        <Flag family="risky">stays done</Flag>
+        <Flag family={staysDone(effect) ? "risky" : "unknown"}>{outcomeWord(effect)}</Flag>
         {item.left ? <span className="sr"> on a line left behind</span> : null}
       </span>
     </Link>

@@ -70,7 +70,7 @@ function found(c: Checkpoint, roll: () => number): Finding {
     counts: { ...c.changed, renamed: 0, moded: 0, retyped: 0, timed: 0, plus: 3, minus: 1 },
     flags: roll() < 0.01 ? [{ kind: "mismatch", why: "says docs, changed src/auth.ts" }] : undefined,
   };
-  if (roll() < 0.7) return { gist };
+  if (roll() < 0.7) return { gist, changed: total };
   const passed = roll() < 0.8;
-  return { gist, good: passed, answers: [{ name: "test", verdict: passed ? "passed" : "failed", was: roll() < 0.5 ? "failed" : undefined }] };
+  return { gist, changed: total, good: passed, answers: [{ name: "test", verdict: passed ? "passed" : "failed", was: roll() < 0.5 ? "failed" : undefined }] };
 }

@@ -7,7 +7,7 @@ import { workOf } from "./work.ts";
 import { themesOf, trail, trailName } from "./themes.ts";
 
 const counts = { added: 0, deleted: 0, edited: 1, renamed: 0, moded: 0, retyped: 0, timed: 0, plus: 0, minus: 0 };
-const told = (...points: Point[]): Finding => ({ gist: { v: 1, lead: "", points, counts } });
+const told = (...points: Point[]): Finding => ({ gist: { v: 1, lead: "", points, counts }, changed: 1 });
 const text = (parts: { text: string }[][]) => parts.map((p) => p.map((x) => x.text).join("")).join(" | ");
 const edited = { changed: { added: 0, deleted: 0, edited: 1 } };
 
@@ -36,6 +36,8 @@ test("without a gist the counts speak", () => {
   const back = { course: "restore", target: idOf(2), before: idOf(4), written: 3, deleted: 1 };
   assert.equal(line({ trigger: "return", parent: idOf(2), return: back, changed: { added: 2, deleted: 1, edited: 1 } }), "deleted 1 | brought back 2 | changed 1");
   assert.equal(filesOf(moment(1)), 7);
+  assert.equal(filesOf(moment(5, { changed: { added: 2, deleted: 1, edited: 0 } }), { changed: 2 }), 2); // the server counts
+  assert.equal(filesOf(moment(5, { changed: { added: 2, deleted: 1, edited: 0 } }), { good: true }), 0);
 });
 
 test("a turn that ended with nothing more says where its work is", () => {

@@ -91,7 +91,7 @@ function counted(c: Checkpoint): Point[] {
   return out;
 }
 
-const storyTotal = (g: Gist) => g.counts.added + g.counts.deleted + g.counts.edited + g.counts.renamed + g.counts.moded + g.counts.retyped + g.counts.timed;
+const storyTotal = (g: Gist) => g.counts.added + g.counts.deleted + g.counts.edited + g.counts.renamed + g.counts.moded + g.counts.retyped;
 
 const bare = (s: string) => ` ${s.replace(/[,;]/g, " ").split(/\s+/).filter(Boolean).join(" ")} `;
 
@@ -142,8 +142,4 @@ export function nodeOf(c: Checkpoint, f?: Finding): NodeKind {
 }
 
 /** How many files a row counts: of the first capture all there were. */
-export function filesOf(c: Checkpoint, f?: Finding): number {
-  if (c.trigger === "init") return c.files;
-  const told = f?.gist ? storyTotal(f.gist) : 0;
-  return told || changedFiles(c);
-}
+export const filesOf = (c: Checkpoint, f?: Finding): number => (f ? (f.changed ?? 0) : c.trigger === "init" ? c.files : changedFiles(c));
