@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/clock"
 )
 
 // truths are what is said of calls, and what agents are told, as it is.
@@ -280,7 +281,7 @@ func oneCount(t *testing.T, b *bench) {
 	b.init()
 	b.must(os.Rename(b.at("dir/a"), b.at("renamed")))
 	b.must(os.RemoveAll(b.at("dir")))
-	old := time.Now().Add(-time.Hour)
+	old := clock.Wall.Now().Add(-time.Hour)
 	b.must(os.Chtimes(b.at("touched"), old, old))
 	cp := b.save("renamed, deleted and touched").Checkpoint
 	st, err := b.s.Story(b.ctx(), retake.DiffQuery{Workspace: b.ws.ID, To: "2"})
