@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +42,7 @@ type diffOut struct {
 	From    string      `json:"from" jsonschema:"the number of the earlier moment; empty before the first"`
 	To      string      `json:"to" jsonschema:"the number of the later moment, or now"`
 	Changed counts      `json:"changed"`
-	Other   int64       `json:"other,omitempty" jsonschema:"paths of another kind or mode"`
+	Other   int64       `json:"other,omitempty" jsonschema:"paths of another kind or mode, and directories without files"`
 	Timed   int64       `json:"timed,omitempty" jsonschema:"paths whose time alone differs; they are not listed"`
 	Changes []changeRow `json:"changes"`
 	More    int         `json:"more,omitempty" jsonschema:"changes that are not listed"`
@@ -92,12 +93,17 @@ func (f *face) diff(ctx context.Context, ws retake.Workspace, in diffIn) (diffOu
 
 const wordNow = "now"
 
-// count counts the changes and gives those to be listed, in their order.
+// count counts the changes and gives those to be listed, in their order: what is listed
+// adds up to what is counted. A directory is listed only where no change below it says it.
 func (o *diffOut) count(all []retake.Change) []retake.Change {
 	var shown []retake.Change
+	said := changedBelow(all)
 	for _, c := range all {
-		if c.IsDir() && c.What != retake.Timed { // is listed; its files are counted
-			shown = append(shown, c)
+		if c.IsDir() && c.What != retake.Timed {
+			if !said[c.Path] {
+				o.Other++
+				shown = append(shown, c)
+			}
 			continue
 		}
 		switch c.What {
@@ -119,6 +125,20 @@ func (o *diffOut) count(all []retake.Change) []retake.Change {
 		return slices.Index(ranks, a.What) - slices.Index(ranks, b.What)
 	})
 	return shown
+}
+
+// changedBelow are the directories with a change of something else below them.
+func changedBelow(all []retake.Change) map[string]bool {
+	out := map[string]bool{}
+	for _, c := range all {
+		if c.IsDir() || c.What == retake.Timed {
+			continue
+		}
+		for dir := path.Dir(c.Path); dir != "." && !out[dir]; dir = path.Dir(dir) {
+			out[dir] = true
+		}
+	}
+	return out
 }
 
 func rowOf(c retake.Change) changeRow {
