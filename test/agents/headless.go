@@ -24,7 +24,7 @@ type headless struct {
 	Package string  `json:"package"`
 	Version string  `json:"version,omitempty"`
 	Missing string  `json:"missing,omitempty"` // why it did not run
-	Control bool    `json:"control,omitempty"` // Stop is not waited for, and nobody sees the process end: it must fail
+	Control bool    `json:"control,omitempty"` // no hook runs at the end, and nobody sees the process exit: it must fail
 	Turns   int     `json:"turns"`
 	Lost    int     `json:"lost"`    // turns without a checkpoint of their own
 	CutOff  int     `json:"cut_off"` // turns that ended normally and are called cut off
@@ -207,8 +207,8 @@ func (b *bed) judge(r *headless, i int, c logged) {
 	}
 }
 
-// loosen makes the control: the agent does not wait for the hook at the end of a turn, and
-// there is no daemon that could see the agent exit.
+// loosen makes the control: no hook runs at the end of a turn or a session, and there is no
+// daemon that could see the agent exit.
 func (b *bed) loosen() error {
 	if _, err := b.tell("daemon", "stop"); err != nil {
 		return err
@@ -224,18 +224,8 @@ func (b *bed) loosen() error {
 		return err
 	}
 	events, _ := all["hooks"].(map[string]any)
-	for event, list := range events {
-		groups, _ := list.([]any)
-		for _, g := range groups {
-			group, _ := g.(map[string]any)
-			hooks, _ := group["hooks"].([]any)
-			for _, one := range hooks {
-				h, _ := one.(map[string]any)
-				if event == "Stop" || event == "StopFailure" {
-					h["async"] = true
-				}
-			}
-		}
+	for _, event := range []string{"Stop", "StopFailure", "SessionEnd"} {
+		delete(events, event)
 	}
 	return os.WriteFile(path, []byte(inJSON(all)), 0o600)
 }
