@@ -217,6 +217,10 @@ func (w *walker) source(n syntax.Node) string {
 // scan judges a text that is no shell: it is cut at every sign that could part
 // commands, quotes are dropped, and what remains is judged as it stands.
 func (j *judge) scan(text string) {
+	if len(text) > maxScan {
+		j.unread() // so a checkpoint is taken, whatever the rest holds
+		text = text[:maxScan]
+	}
 	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\n;&|()`{}", r) })
 	for _, part := range parts {
 		c := &command{text: part, depth: MaxDepth}

@@ -23,6 +23,7 @@ import (
 // Bounds of one judgement.
 const (
 	MaxText    = 64 << 10 // bytes of a command that are read
+	maxScan    = 8 << 10  // bytes that are searched for words, of one that is longer or cannot be parsed
 	MaxNodes   = 10_000   // parts of commands that are looked at
 	MaxDepth   = 5        // commands inside of commands that are parsed again
 	MaxEffects = 32
@@ -85,8 +86,6 @@ type judge struct {
 
 func (j *judge) command(text string) {
 	if len(text) > MaxText {
-		j.unread()
-		text = text[:MaxText]
 		j.scan(text)
 		return
 	}

@@ -48,7 +48,7 @@ func pointedAt(r *run) []verdict {
 			v.fail("kept, %s: %v", name, err)
 		}
 	}
-	n := r.figure(800, 100_000)
+	n := r.figure(300, 100_000)
 	parts := runtime.NumCPU()
 	got := make([]told, parts)
 	errs := make([]error, parts)
