@@ -42,7 +42,7 @@ const (
 	protectedBudget = time.Second
 	promptBudget    = 2 * time.Second
 	callBudget      = 2 * time.Second
-	endBudget       = 5 * time.Second // until the files of a turn are read; usually some ten milliseconds
+	endBudget       = 2 * time.Second // until the files of a turn are read; usually some ten milliseconds
 	otherBudget     = time.Second
 	spoolBudget     = time.Second
 	externalBudget  = 2 * time.Second

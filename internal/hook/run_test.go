@@ -93,7 +93,7 @@ func TestRunHung(t *testing.T) {
 	}{
 		{"claude-code", prompting, "", 2 * time.Second},
 		{"claude-code", calling, "", 2 * time.Second},
-		{"claude-code", stopping, "", 5 * time.Second},
+		{"claude-code", stopping, "", 2 * time.Second},
 		{"cursor", shelling, `{"permission":"allow"}` + "\n", 2 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
