@@ -60,8 +60,8 @@ type Counts struct {
 func (c Counts) Total() int64 { return c.Added + c.Deleted + c.Edited }
 
 // ChangedFiles is how many files a checkpoint changed; of the first one, how many it holds.
-// Everything that shows a count shows this one: a rename is one file, and directories and
-// files of which only the time changed are none. The gist may be nil.
+// The timeline, the console and the brief show this count: a rename is one file, and
+// directories and files of which only the time changed are not counted. The gist may be nil.
 func (c *Checkpoint) ChangedFiles(g *Gist) int64 {
 	counted := c.Changed.Total()
 	switch {
