@@ -205,8 +205,8 @@ func (h *home) client() *client.Client {
 	}})
 }
 
-// Limits of what an agent waits, and what they are stretched by on a machine that has
-// more to do than it can.
+// Limits of what an agent waits: half a second more than the hook's own budget. They are
+// stretched on a machine that has more to do than it can.
 const (
 	waitedFor = 2500 * time.Millisecond
 	passing   = 1500 * time.Millisecond
@@ -215,7 +215,8 @@ const (
 
 func (f fired) limit() time.Duration {
 	limit := passing
-	if f.kind == retake.SignalPrompt || f.kind == retake.SignalCall {
+	switch f.kind {
+	case retake.SignalPrompt, retake.SignalCall, retake.SignalTurnEnd:
 		limit = waitedFor
 	}
 	if loaded() {
