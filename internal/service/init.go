@@ -14,6 +14,7 @@ import (
 	"github.com/retake-dev/retake/internal/fsx"
 	"github.com/retake-dev/retake/internal/mark"
 	"github.com/retake-dev/retake/internal/screen"
+	"github.com/retake-dev/retake/internal/store"
 )
 
 // A project rarely has more; asking once is cheap.
@@ -53,6 +54,9 @@ func (s *Service) Init(ctx context.Context, req retake.InitRequest) (retake.Save
 	}
 	_ = s.keepEnv(ws.ID, req.Env) // context: verifications see less
 	res, err := s.first(ctx, ws, root, req)
+	if errors.Is(err, store.ErrInDoubt) { // the mark stays: the workspace may be there, and is known by it
+		return res, fault("not protected", unchanged, err)
+	}
 	if err != nil {
 		return res, errors.Join(fault("not protected", unchanged, err), putMarkBack(root, before))
 	}
@@ -116,10 +120,12 @@ func (s *Service) workspaceBefore(ctx context.Context, path string, i fsx.Info, 
 	if err != nil {
 		return found, false, err
 	}
-	var lost retake.WorkspaceState
+	var lost, begun retake.WorkspaceState // begun: its init failed before the first checkpoint
 	for _, w := range all {
 		switch {
 		case w.Root != path:
+		case w.Ended == nil && w.Count == 0:
+			begun = w
 		case w.Ended == nil && (lost.ID == "" || w.Created.After(lost.Created)):
 			lost = w
 		case w.Ended == nil:
@@ -133,6 +139,8 @@ func (s *Service) workspaceBefore(ctx context.Context, path string, i fsx.Info, 
 		return lost.Workspace, true, nil
 	case lost.ID != "":
 		return found, false, lostHere(lost, all)
+	case begun.ID != "":
+		return begun.Workspace, true, nil
 	case !ok && choice == retake.MarkContinue:
 		return found, false, &retake.Error{Kind: retake.NotFound, What: "no workspace was at " + path, Safe: unchanged, Hint: "protect it: retake init " + screen.ShellWord(path)}
 	}
