@@ -157,6 +157,10 @@ func (p *planner) byLines(ctx context.Context, path string, s sides, then retake
 	if !ok {
 		return p.conflict(ctx, path, s)
 	}
+	if rep.Theirs == 0 { // what was asked for is in the text already
+		take(&then, s.now)
+		return p.step(ctx, path, s.now, &then, kin)
+	}
 	p.mergeStep(path, s, then, text, rep)
 	return nil
 }
