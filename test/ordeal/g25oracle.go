@@ -53,6 +53,7 @@ type undone struct {
 	item          *item
 	paths         []string
 	before, after world
+	at            int64 // the newest moment then
 }
 
 // oracle knows every moment and every item, in plain maps. It shares nothing with the
@@ -92,9 +93,6 @@ func (o *oracle) recorded(from, files world) *item {
 	i := &item{number: o.mark(files), from: from, to: o.tip(), counts: true}
 	o.owner[i.number] = i
 	o.items = append(o.items, i)
-	if i.changed(nil) {
-		o.redo = nil
-	}
 	return i
 }
 
@@ -106,11 +104,28 @@ func (o *oracle) inTurn(who string, files world) {
 	} else {
 		t.item.number = o.mark(files)
 		t.item.to, o.owner[t.item.number] = o.tip(), t.item
-		if t.item.changed(nil) {
-			o.redo = nil
-		}
 	}
 	t.item.contested = t.contested
+}
+
+// redoable is what redo brings again: the last undo, unless something was recorded since. A
+// turn that changed nothing in the end recorded nothing. Unsure is a matter of attribution:
+// sessions that worked beside each other.
+func (o *oracle) redoable() (last *undone, unsure bool) {
+	if len(o.redo) == 0 {
+		return nil, false
+	}
+	last = &o.redo[len(o.redo)-1]
+	for _, i := range o.items {
+		switch {
+		case !i.counts || i.number <= last.at:
+		case i.changed(nil):
+			return nil, i.contested
+		case i.contested:
+			unsure = true
+		}
+	}
+	return last, unsure
 }
 
 // begins and ends follow a turn.

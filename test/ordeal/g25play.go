@@ -321,10 +321,14 @@ func (t *tale) takeBack(ctx context.Context, req retake.PlanRequest, i *item) er
 // redoLast brings again what was taken back last. With nothing between, all is as it was.
 func (t *tale) redoLast(ctx context.Context) error {
 	req := retake.PlanRequest{Course: retake.CourseRedo}
-	if len(t.redo) == 0 {
+	last, unsure := t.redoable()
+	if unsure {
+		return nil
+	}
+	if last == nil {
+		t.redo = nil
 		return t.refused(ctx, req, retake.NotFound, "")
 	}
-	last := t.redo[len(t.redo)-1]
 	b := t.bringing(last.after, last.before, fmt.Sprintf(".as-%d", last.item.number), last.paths)
 	b.git = true // it differs only if the undo moved it
 	b.bring()

@@ -177,7 +177,7 @@ func (t *tale) went(req retake.PlanRequest, plan retake.Plan, to aim, was, got w
 	}
 	if req.Course == retake.CourseUndo {
 		i.ways = append(i.ways, way{true, req.Paths})
-		t.redo = append(t.redo, undone{i, req.Paths, was, maps.Clone(got)})
+		t.redo = append(t.redo, undone{i, req.Paths, was, maps.Clone(got), t.latest()})
 		return
 	}
 	last := t.redo[len(t.redo)-1]
