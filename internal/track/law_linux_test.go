@@ -250,7 +250,7 @@ func TestNothingIsMissed(t *testing.T) {
 			}
 		}
 		t.Logf("%d of %d rounds had a doubt", doubtful, rounds)
-		most := rounds / 2 // a machine that is busy has more of them
+		most := rounds / 2                  // a machine that is busy has more of them
 		if mode == retake.TrackingInotify { // every file that is made, written and removed is one
 			most = rounds - 5
 		}
