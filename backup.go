@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Backer sends the moments of a workspace to a git remote as well.
+// Backer sends the checkpoints of a workspace to a git remote as well.
 type Backer interface {
 	// SetBackup says where they go. Where a host has to be known and req names none,
 	// nothing is set: the answer tells what the host says of itself, for a second request
@@ -27,7 +27,7 @@ type BackupRequest struct {
 	Host      string
 }
 
-// Backup is where the moments of a workspace also go, as commits of one branch.
+// Backup is where the checkpoints of a workspace also go, as commits of one branch.
 type Backup struct {
 	Workspace WorkspaceID    `json:"workspace"`
 	URL       string         `json:"url"`
@@ -37,7 +37,7 @@ type Backup struct {
 	Host      *HostKey       `json:"host,omitempty"`   // the only one that is spoken to; nil: no host is between
 	Created   time.Time      `json:"created"`
 	Pushed    *BackupPoint   `json:"pushed,omitempty"` // the newest that is there for sure
-	Behind    int64          `json:"behind"`           // moments that are not
+	Behind    int64          `json:"behind"`           // checkpoints that are not
 	Left      []LeftOut      `json:"left"`             // what of the newest is left out
 	Trouble   *BackupTrouble `json:"trouble,omitempty"`
 }
@@ -49,7 +49,7 @@ type HostKey struct {
 	Print string `json:"print"` // "SHA256:…"
 }
 
-// BackupPoint is a moment that the remote has: its branch was read back after it was sent.
+// BackupPoint is a checkpoint that the remote has: its branch was read back after it was sent.
 type BackupPoint struct {
 	Number     int64        `json:"number"`
 	Checkpoint CheckpointID `json:"checkpoint"`
@@ -57,7 +57,7 @@ type BackupPoint struct {
 	At         time.Time    `json:"at"`
 }
 
-// BackupTrouble is why the newest moments are not there.
+// BackupTrouble is why the newest checkpoints are not there.
 type BackupTrouble struct {
 	Kind  ErrorKind  `json:"kind"`
 	What  string     `json:"what"`
@@ -82,7 +82,7 @@ type LeaveReason string
 const (
 	LeaveGit     LeaveReason = "git"     // what git keeps for itself
 	LeaveMark    LeaveReason = "mark"    // our own mark
-	LeaveIgnored LeaveReason = "ignored" // by the ignore files of the moment itself
+	LeaveIgnored LeaveReason = "ignored" // by the ignore files of the checkpoint itself
 	LeaveSecret  LeaveReason = "secret"  // it likely holds one, or is a place for them
 	LeaveBig     LeaveReason = "too-big"
 	LeaveSpecial LeaveReason = "special" // a FIFO or a socket

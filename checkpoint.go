@@ -2,7 +2,7 @@ package retake
 
 import "time"
 
-// StillMoving is the intent of a quiet moment that could not wait for rest.
+// StillMoving is the intent of a quiet checkpoint that could not wait for rest.
 const StillMoving = "while files went on changing"
 
 // Trigger is why a checkpoint was taken: a closed, append-only set.
@@ -25,7 +25,7 @@ const (
 	TriggerQuiet    Trigger = "quiet"    // the files came to rest between turns, and nobody asked
 )
 
-// Checkpoint is one moment on the timeline of a workspace.
+// Checkpoint is one checkpoint on the timeline of a workspace.
 type Checkpoint struct {
 	ID        CheckpointID `json:"id"`
 	Workspace WorkspaceID  `json:"workspace"`
@@ -45,7 +45,7 @@ type Checkpoint struct {
 	Policy    Policy       `json:"policy,omitzero"`
 	Return    *Return      `json:"return,omitempty"`  // it was made by going back
 	Turn      *Turn        `json:"turn,omitempty"`    // an agent's work led to it
-	Effects   []Effect     `json:"effects,omitempty"` // done outside since the moment before
+	Effects   []Effect     `json:"effects,omitempty"` // done outside since the checkpoint before
 }
 
 // Counts counts the paths that differ from the parent; directories whose times

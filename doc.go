@@ -1,9 +1,9 @@
 // Package retake is the vocabulary: the nouns every other package speaks, the
 // rules about them that need no hands, and one interface, Service.
 //
-// A workspace is a directory that is protected. A checkpoint is one moment on its
+// A workspace is a directory that is protected. A checkpoint is one checkpoint on its
 // timeline: a number, a time, a trigger, an intent; it points to a snapshot, the
-// immutable file tree of that moment. A card is what a person reads about it.
+// immutable file tree of that checkpoint. A card is what a person reads about it.
 // Coverage says what the snapshot could not hold, and why.
 //
 // It holds words, not hands: no files, no network, no clock, no log. Read it

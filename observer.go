@@ -10,7 +10,7 @@ type Observer interface {
 	// Observe hears one signal. The same signal again does nothing. An error means
 	// that it was not heard.
 	Observe(ctx context.Context, s Signal) (Reaction, error)
-	// Effects lists what was done outside since a moment, oldest first; since ""
+	// Effects lists what was done outside since a checkpoint, oldest first; since ""
 	// is since the start.
 	Effects(ctx context.Context, ws WorkspaceID, since string) ([]Effect, error)
 	// Tasks answers the newest to-do list.
@@ -36,7 +36,7 @@ type ResumeRequest struct {
 	Look      bool
 }
 
-// Granularity is how often an agent's work becomes a moment.
+// Granularity is how often an agent's work becomes a checkpoint.
 type Granularity string
 
 // The granularities.
@@ -47,7 +47,7 @@ const (
 
 // Habits are the user's choices about agents in a workspace.
 type Habits struct {
-	Paused      bool        // no moments are taken; what was told is dropped
+	Paused      bool        // no checkpoints are taken; what was told is dropped
 	Granularity Granularity // "" is turn
-	Quiet       bool        // what changes between turns becomes a moment when it comes to rest
+	Quiet       bool        // what changes between turns becomes a checkpoint when it comes to rest
 }

@@ -25,7 +25,7 @@ type Plan struct {
 	Digest    string      `json:"digest"` // of everything that would be done, and of what it would be done to
 	Course    Course      `json:"course"`
 	Workspace WorkspaceID `json:"workspace"`
-	Target    *Checkpoint `json:"target"`         // the moment gone to; for undo and redo the item
+	Target    *Checkpoint `json:"target"`         // the checkpoint gone to; for undo and redo the item
 	Also      []int64     `json:"also,omitempty"` // numbers of older items that the same undo takes back, the newest first
 	Fork      *Workspace  `json:"fork,omitempty"`
 	Paths     []string    `json:"paths,omitempty"` // none: everything
@@ -39,7 +39,7 @@ type Plan struct {
 	Effects   []Effect    `json:"effects"`
 	Bytes     int64       `json:"bytes"`           // to be written
 	Files     int64       `json:"files"`           // that are there now
-	Safety    Safety      `json:"safety"`          // the moment that holds all there is now
+	Safety    Safety      `json:"safety"`          // the checkpoint that holds all there is now
 	Edits     *KeptEdits  `json:"edits,omitempty"` // that an undo leaves as they are; nil: there are none
 	Next      int64       `json:"next,omitempty"`  // the item to name when nothing of this one is left to take back
 	Lost      *LostRoot   `json:"lost,omitempty"`
@@ -50,8 +50,8 @@ type Plan struct {
 
 // KeptEdits are edits that an undo leaves in place: they are merged with what it takes back.
 type KeptEdits struct {
-	Unsaved int64   `json:"unsaved"`           // paths that changed since the last checkpoint
-	Moments []int64 `json:"moments,omitempty"` // automatic checkpoints between turns that hold edits, the newest first
+	Unsaved     int64   `json:"unsaved"`           // paths that changed since the last checkpoint
+	Checkpoints []int64 `json:"moments,omitempty"` // automatic checkpoints between turns that hold edits, the newest first
 }
 
 // Worker is an agent in the middle of a turn.
@@ -79,21 +79,21 @@ func (h GitHead) String() string {
 	return h.Branch + " at " + commit
 }
 
-// GitLeft is a repository whose HEAD is elsewhere in the moment gone to and that is not
+// GitLeft is a repository whose HEAD is elsewhere in the checkpoint gone to and that is not
 // moved along.
 type GitLeft struct {
-	Path   string  `json:"path"` // of the repository
-	Now    GitHead `json:"now"`
-	Then   GitHead `json:"then"`
-	Moment int64   `json:"moment"` // in which it was there; 0: it is not known which
+	Path       string  `json:"path"` // of the repository
+	Now        GitHead `json:"now"`
+	Then       GitHead `json:"then"`
+	Checkpoint int64   `json:"moment"` // in which it was there; 0: it is not known which
 }
 
-// Command moves the repository too, and nothing else. It is empty when no moment has it.
+// Command moves the repository too, and nothing else. It is empty when no checkpoint has it.
 func (g GitLeft) Command() string {
-	if g.Moment == 0 {
+	if g.Checkpoint == 0 {
 		return ""
 	}
-	return fmt.Sprintf("retake restore %d --git -- %s", g.Moment, g.Path)
+	return fmt.Sprintf("retake restore %d --git -- %s", g.Checkpoint, g.Path)
 }
 
 // LostRoot says that the workspace's own directory was deleted or replaced by another.
@@ -164,12 +164,12 @@ const (
 	KeepChanged    KeepReason = "changed"    // changed since what would be taken back
 	KeepConflict   KeepReason = "conflict"   // changed on both sides, in the same lines
 	KeepUncaptured KeepReason = "uncaptured" // is in no checkpoint, so it could not be given back
-	KeepUnheld     KeepReason = "unheld"     // the moment gone to does not hold it
+	KeepUnheld     KeepReason = "unheld"     // the checkpoint gone to does not hold it
 	KeepOccupied   KeepReason = "occupied"   // something that is kept lies there or below
 	KeepOverlap    KeepReason = "overlap"    // changed while somebody else worked here too
 )
 
-// Keep is one path that is left alone though the moments differ there. A
+// Keep is one path that is left alone though the checkpoints differ there. A
 // directory ends in "/" and stands for everything below it.
 type Keep struct {
 	Path   string     `json:"path"`
@@ -190,7 +190,7 @@ type Obstacle struct {
 const (
 	ObstacleUncaptured = "uncaptured"  // something in the way is in no checkpoint
 	ObstacleChanged    = "changed"     // changed since the last checkpoint
-	ObstaclePartial    = "partial"     // the moment gone to is partial or torn
+	ObstaclePartial    = "partial"     // the checkpoint gone to is partial or torn
 	ObstacleHeld       = "held"        // a process holds files that are replaced
 	ObstacleMassDelete = "mass-delete" // many deletions
 	ObstacleSpace      = "space"       // not enough room
@@ -253,7 +253,7 @@ func (e Effect) Word() string {
 	case OutcomeUnknown:
 		return "may be done"
 	default:
-		return "stays done"
+		return "can't be undone"
 	}
 }
 

@@ -65,7 +65,7 @@ func ParseRef(s string, now time.Time) (Ref, error) {
 func parseCommit(sha string) (Ref, error) {
 	sha = strings.ToLower(sha)
 	if len(sha) < 4 || len(sha) > 64 || strings.Trim(sha, "0123456789abcdef") != "" {
-		return Ref{}, &Error{Kind: Invalid, What: "that is no commit: git:" + sha, Hint: "at least four of its digits: git:abc1234"}
+		return Ref{}, &Error{Kind: Invalid, What: "not a commit: git:" + sha, Hint: "at least four of its digits: git:abc1234"}
 	}
 	return Ref{Form: RefGit, Text: sha}, nil
 }

@@ -15,7 +15,7 @@ type Restorer interface {
 	Forks(ctx context.Context, ws WorkspaceID) ([]WorkspaceState, error)
 }
 
-// PlanRequest asks for a plan. Ref is the moment gone to, or the item that undo
+// PlanRequest asks for a plan. Ref is the checkpoint gone to, or the item that undo
 // takes back; empty: the newest one. Fork is the one to adopt. Edits asks undo to
 // discard the unsaved edits instead, and to take no item back. Undo takes several
 // items back at once when Ref is a range such as "3..5", or when Session names one
@@ -30,7 +30,7 @@ type PlanRequest struct {
 	Edits     bool
 	Session   string
 	Hunks     []Hunk // of one path, between From and Ref, that undo takes back; none: all of it
-	From      string // the moment that Hunks were compared with
+	From      string // the checkpoint that Hunks were compared with
 	Asker     int    // the process that asks on this machine; a turn that it runs in is no reason to ask
 }
 
@@ -86,7 +86,7 @@ type ForkRequest struct {
 }
 
 // ForkResult is the new workspace and its first checkpoint, whose parent is the
-// moment it grew from.
+// checkpoint it grew from.
 type ForkResult struct {
 	Workspace  Workspace  `json:"workspace"`
 	Checkpoint Checkpoint `json:"checkpoint"`

@@ -1,6 +1,6 @@
 package retake
 
-// RowsQuery names a database at two moments, as DiffQuery names them. Without a table the
+// RowsQuery names a database at two checkpoints, as DiffQuery names them. Without a table the
 // tables that differ are counted. With one its rows are listed too: deleted, edited, then
 // added ones, each by key.
 type RowsQuery struct {
@@ -16,7 +16,7 @@ type RowsQuery struct {
 // MostRows is what one answer lists of a table at most.
 const MostRows = 1000
 
-// RowsDiff is what differs between the rows of a database at two moments.
+// RowsDiff is what differs between the rows of a database at two checkpoints.
 type RowsDiff struct {
 	From   *Checkpoint `json:"from,omitempty"` // nil before the first
 	To     *Checkpoint `json:"to,omitempty"`   // nil is now

@@ -69,7 +69,7 @@ type Progress struct {
 	Bytes        int64
 }
 
-// Recorder records moments.
+// Recorder records checkpoints.
 type Recorder interface {
 	Save(ctx context.Context, req SaveRequest) (SaveResult, error)
 }
@@ -83,12 +83,12 @@ type SaveRequest struct {
 	Trigger   Trigger
 	Pin       string
 	Budget    time.Duration
-	IfChanged bool // add no moment when no file changed
+	IfChanged bool // add no checkpoint when no file changed
 	Progress  func(Progress)
 }
 
 // SaveResult is the checkpoint and whether its files were new. Recorded says that
-// a moment was added; without one the checkpoint is the latest. Partial is the
+// a checkpoint was added; without one the checkpoint is the latest. Partial is the
 // checkpoint that was sealed first when the budget ran out.
 type SaveResult struct {
 	Workspace  Workspace   `json:"workspace"`
@@ -132,7 +132,7 @@ type Timeline struct {
 
 // Reader reads snapshots, and compares them with each other or with now.
 type Reader interface {
-	// Diff compares two moments. An empty To is now; an empty From is the parent
+	// Diff compares two checkpoints. An empty To is now; an empty From is the parent
 	// of To, or the latest when To is now.
 	Diff(ctx context.Context, q DiffQuery) (Comparison, error)
 	List(ctx context.Context, ws WorkspaceID, ref, dir string) ([]Entry, error)
@@ -143,7 +143,7 @@ type Reader interface {
 	Status(ctx context.Context, ws WorkspaceID) (Status, error)
 }
 
-// DiffQuery names two moments and the paths of interest; no path means all. Diff answers
+// DiffQuery names two checkpoints and the paths of interest; no path means all. Diff answers
 // in parts when a limit is given; a story is always whole.
 type DiffQuery struct {
 	Workspace WorkspaceID
@@ -154,7 +154,7 @@ type DiffQuery struct {
 	Machine   bool   // a story also tells what other programs did to the machine
 }
 
-// Comparison is what differs between two moments. A nil To is now.
+// Comparison is what differs between two checkpoints. A nil To is now.
 type Comparison struct {
 	From    *Checkpoint `json:"from,omitempty"` // nil before the first
 	To      *Checkpoint `json:"to,omitempty"`
@@ -176,7 +176,7 @@ type Status struct {
 	Good       *Checkpoint `json:"good,omitempty"`    // the newest good one
 	Drill      *Drill      `json:"drill,omitempty"`   // the last time that one was proven restorable
 	Answers    []Answer    `json:"answers,omitempty"` // about the newest
-	Backup     *Backup     `json:"backup,omitempty"`  // where moments also go
+	Backup     *Backup     `json:"backup,omitempty"`  // where checkpoints also go
 }
 
 // Tracking is how changes are known: by a tracker, or by looking at every file.

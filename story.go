@@ -5,15 +5,15 @@ import "context"
 // Teller tells what really changed, from the trees alone: never from git, and never
 // from a label.
 type Teller interface {
-	// Story compares two moments as Diff does, and says what the changes mean.
+	// Story compares two checkpoints as Diff does, and says what the changes mean.
 	Story(ctx context.Context, q DiffQuery) (Story, error)
-	// Rows compares the rows of a database at two moments. What it cannot read it says.
+	// Rows compares the rows of a database at two checkpoints. What it cannot read it says.
 	Rows(ctx context.Context, q RowsQuery) (RowsDiff, error)
-	// Search finds moments by words: in intents, prompts, paths and facts.
+	// Search finds checkpoints by words: in intents, prompts, paths and facts.
 	Search(ctx context.Context, q SearchQuery) ([]Hit, error)
-	// Blame tells which moment wrote each line of a file.
+	// Blame tells which checkpoint wrote each line of a file.
 	Blame(ctx context.Context, q BlameQuery) (Blame, error)
-	// Chronicle lists the moments in which a fact with this name changed, newest first.
+	// Chronicle lists the checkpoints in which a fact with this name changed, newest first.
 	Chronicle(ctx context.Context, q ChronicleQuery) ([]Mention, error)
 }
 
@@ -39,7 +39,7 @@ var Themes = []Theme{
 	ThemeDeleted, ThemePackages, ThemeSettings, ThemeDatabase, ThemeSource, ThemeBuild, ThemeGit, ThemeMoving, ThemeMachine,
 }
 
-// Story is what really changed between two moments.
+// Story is what really changed between two checkpoints.
 type Story struct {
 	From   *Checkpoint `json:"from,omitempty"` // nil before the first
 	To     *Checkpoint `json:"to,omitempty"`   // nil is now
@@ -137,7 +137,7 @@ type Fact struct {
 }
 
 // Trait is one thing that a reader read in one file, or a probe on the machine. Facts are
-// what differs between the traits of two moments.
+// what differs between the traits of two checkpoints.
 type Trait struct {
 	Kind   FactKind `json:"kind"`
 	Group  string   `json:"group,omitempty"`
@@ -195,7 +195,7 @@ type SearchQuery struct {
 	Limit     int
 }
 
-// Hit is one moment that holds the words, and where.
+// Hit is one checkpoint that holds the words, and where.
 type Hit struct {
 	Checkpoint Checkpoint `json:"checkpoint"`
 	Finding    Finding    `json:"finding"`
@@ -210,16 +210,16 @@ type BlameQuery struct {
 	Path      string
 }
 
-// Blame is a file, line by line, with the moments that wrote them.
+// Blame is a file, line by line, with the checkpoints that wrote them.
 type Blame struct {
-	Checkpoint Checkpoint   `json:"checkpoint"`
-	Path       string       `json:"path"`
-	Lines      []BlameLine  `json:"lines"`
-	Moments    []Checkpoint `json:"moments"`       // that Lines name, newest first
-	Why        string       `json:"why,omitempty"` // there are no lines: it is binary, or too long
+	Checkpoint  Checkpoint   `json:"checkpoint"`
+	Path        string       `json:"path"`
+	Lines       []BlameLine  `json:"lines"`
+	Checkpoints []Checkpoint `json:"moments"`       // that Lines name, newest first
+	Why         string       `json:"why,omitempty"` // there are no lines: it is binary, or too long
 }
 
-// BlameLine is one line and the number of the moment that wrote it.
+// BlameLine is one line and the number of the checkpoint that wrote it.
 type BlameLine struct {
 	Number int64  `json:"number"`
 	Text   string `json:"text"`
@@ -233,7 +233,7 @@ type ChronicleQuery struct {
 	Limit     int
 }
 
-// Mention is a moment in which a fact changed.
+// Mention is a checkpoint in which a fact changed.
 type Mention struct {
 	Checkpoint Checkpoint `json:"checkpoint"`
 	Facts      []Fact     `json:"facts"`

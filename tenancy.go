@@ -23,7 +23,7 @@ type Namespace struct {
 type Limits struct {
 	Within      time.Duration `json:"within"`       // how long checkpoints are kept at least
 	GoneAfter   time.Duration `json:"gone_after"`   // after how long none is kept but pins, holds, the newest and fork bases; 0: never
-	Moment      int64         `json:"moment"`       // bytes of the tree of one checkpoint
+	Checkpoint  int64         `json:"moment"`       // bytes of the tree of one checkpoint
 	Store       int64         `json:"store"`        // bytes of all history
 	Workspaces  int64         `json:"workspaces"`   // live ones
 	PerSecond   int64         `json:"per_second"`   // requests of one key
@@ -34,7 +34,7 @@ type Limits struct {
 // DefaultLimits are those of a namespace for which nothing else was said.
 func DefaultLimits() Limits {
 	const day = 24 * time.Hour
-	return Limits{Within: 30 * day, Moment: 32 << 30, Store: 256 << 30, Workspaces: 1000, PerSecond: 50, RestoreHour: 60, Grace: 7 * day}
+	return Limits{Within: 30 * day, Checkpoint: 32 << 30, Store: 256 << 30, Workspaces: 1000, PerSecond: 50, RestoreHour: 60, Grace: 7 * day}
 }
 
 // Usage is what a namespace takes.

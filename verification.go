@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Verifier remembers what commands answered, and which moments are good.
+// Verifier remembers what commands answered, and which checkpoints are good.
 type Verifier interface {
 	// Attest records what a command answered that was run by who asks. One that was
 	// run on the live files is compared with them: what changed meanwhile makes it no
@@ -15,7 +15,7 @@ type Verifier interface {
 	// Verifications lists answers, newest first. With a ref, those that speak of it,
 	// also by equal content; without one, all of the workspace.
 	Verifications(ctx context.Context, q VerificationQuery) ([]Verification, error)
-	// Standing lists the verifications that the user wants of every moment.
+	// Standing lists the verifications that the user wants of every checkpoint.
 	Standing(ctx context.Context, ws WorkspaceID) ([]Standing, error)
 }
 
@@ -47,7 +47,7 @@ const (
 // Where says on which files a command ran.
 type Where string
 
-// Where commands run. What ran at another path never makes a moment good.
+// Where commands run. What ran at another path never makes a checkpoint good.
 const (
 	OnLive    Where = "live"
 	InFork    Where = "fork"      // in a throw-away fork that stood at the workspace's own path
@@ -84,8 +84,8 @@ type Answer struct {
 	Verdict Verdict `json:"verdict"`
 	Claim   bool    `json:"claim,omitempty"`
 	Bisect  bool    `json:"bisect,omitempty"` // of a search for a border; it makes nothing good
-	As      int64   `json:"as,omitempty"`     // the moment with the same content that was asked; 0: this one
-	Was     Verdict `json:"was,omitempty"`    // of the moment before, when that was another one
+	As      int64   `json:"as,omitempty"`     // the checkpoint with the same content that was asked; 0: this one
+	Was     Verdict `json:"was,omitempty"`    // of the checkpoint before, when that was another one
 }
 
 // Attestation is what a command answered. An empty Ref is the newest checkpoint, an empty
@@ -116,7 +116,7 @@ type VerificationQuery struct {
 	Limit     int
 }
 
-// Drill is the last time that a good moment was restored into a fork and verified there.
+// Drill is the last time that a good checkpoint was restored into a fork and verified there.
 type Drill struct {
 	At      time.Time `json:"at"`
 	Number  int64     `json:"number"`

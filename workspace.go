@@ -20,7 +20,7 @@ type Workspace struct {
 	Stale       string        `json:"stale,omitempty"`       // why the newest checkpoints may not be listed: the catalog cannot be written; told by Locate
 }
 
-// Origin is the moment that a fork grew from.
+// Origin is the checkpoint that a fork grew from.
 type Origin struct {
 	Workspace  WorkspaceID  `json:"workspace"`
 	Checkpoint CheckpointID `json:"checkpoint"`

@@ -17,7 +17,7 @@ import (
 // must keep that state before it may go back.
 const looseFiles = 3
 
-// returner is a tool that goes back. then keeps what is there as the moment to go
+// returner is a tool that goes back. then keeps what is there as the checkpoint to go
 // back to, now as a later one; both are outside the clock.
 type returner struct {
 	*field
@@ -169,7 +169,7 @@ func (b *bench) tripRows(all []trip) {
 	b.row("i", record.BackTouched, record.Count, "paths touched besides these files and their directories, in one return")
 }
 
-// after is the same with edits that no moment has yet.
+// after is the same with edits that no checkpoint has yet.
 func (t trip) after(key, apply record.Key) trip {
 	t.key, t.apply, t.loose = key, apply, true
 	t.title += fmt.Sprintf(", %d of them edited since", looseFiles)

@@ -27,11 +27,11 @@ func (b *bench) ownReturner(ctx context.Context, plan *grow.Plan) (*returner, er
 		if err := h.dialed(ctx)(nil); err != nil {
 			return err
 		}
-		cp, err := h.moment(ctx)
+		cp, err := h.checkpoint(ctx)
 		ref = strconv.FormatInt(cp.Number, 10)
 		return err
 	}
-	r.now = func(ctx context.Context) error { _, err := h.moment(ctx); return err }
+	r.now = func(ctx context.Context) error { _, err := h.checkpoint(ctx); return err }
 	r.ways = []backWay{
 		{record.Retake, func(ctx context.Context, loose bool) (went, error) { return h.goBack(ctx, ref, loose) }},
 		{record.Process, func(ctx context.Context, _ bool) (went, error) {
@@ -42,8 +42,8 @@ func (b *bench) ownReturner(ctx context.Context, plan *grow.Plan) (*returner, er
 	return r, nil
 }
 
-// moment saves through the service and answers the checkpoint.
-func (h *home) moment(ctx context.Context) (retake.Checkpoint, error) {
+// checkpoint saves through the service and answers the checkpoint.
+func (h *home) checkpoint(ctx context.Context) (retake.Checkpoint, error) {
 	res, err := h.svc.Save(ctx, retake.SaveRequest{Workspace: h.id, Intent: "round", Trigger: retake.TriggerManual})
 	return res.Checkpoint, err
 }
@@ -74,7 +74,7 @@ func (h *home) goBack(ctx context.Context, ref string, loose bool) (went, error)
 	case plan.Total() != n || len(plan.Writes) != n || res.Written != n || len(res.Failed) > 0 || len(plan.Keeps) > 0:
 		err = fmt.Errorf("%d files were edited, %d planned, %d written, %d failed, %d kept", n, plan.Total(), res.Written, len(res.Failed), len(plan.Keeps))
 	case loose == plan.Safety.There || loose != (res.Safety.Trigger == retake.TriggerSafety):
-		err = fmt.Errorf("edited since the last moment: %v, and the safety checkpoint is of %s", loose, res.Safety.Trigger)
+		err = fmt.Errorf("edited since the last checkpoint: %v, and the safety checkpoint is of %s", loose, res.Safety.Trigger)
 	}
 	return went{usage: usage{millis: planned.millis + applied.millis}, apply: applied.millis}, err
 }

@@ -164,7 +164,7 @@ func (n *nursery) begun(ctx context.Context) error {
 	return n.h.dialed(ctx)(nil)
 }
 
-// copiers adds cp, which knows nothing of moments.
+// copiers adds cp, which knows nothing of checkpoints.
 func (b *bench) copiers(ctx context.Context, n *nursery) error {
 	cp, err := exec.LookPath("cp")
 	if err != nil {

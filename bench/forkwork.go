@@ -62,7 +62,7 @@ func (b *bench) workIn(ctx context.Context, n *nursery) error {
 	read := func(at string) (usage, error) {
 		return b.steps(ctx, []command{{argv: []string{"/bin/sh", "-c", readAll}, dir: at, env: b.shell()}})
 	}
-	home := b.row("j", record.ReadHome, record.Millis, "every file read, in the workspace that it grew from")
+	home := b.row("j", record.ReadHome, record.Millis, "every file read, in the workspace that it was forked from")
 	fork := b.row("j", record.ReadFork, record.Millis, "every file read, in the fork")
 	if err := b.beside(n.ws, dir, read, func(h, f usage) { home.Add(record.Cat, h.millis); fork.Add(record.Cat, f.millis) }); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (b *bench) status(ctx context.Context, at, git string, env []string) (usage
 // and reads them all; it must find that nothing changed.
 func (b *bench) statuses(ctx context.Context, ws, dir, git string, env []string) error {
 	status := func(at string) (usage, error) { return b.status(ctx, at, git, env) }
-	home := b.row("j", record.StatusHome, record.Millis, "git status, in the workspace that it grew from")
+	home := b.row("j", record.StatusHome, record.Millis, "git status, in the workspace that it was forked from")
 	fork := b.row("j", record.StatusFork, record.Millis, "git status, in the fork")
 	first := b.row("j", record.StatusFirst, record.Millis, "- the first one there")
 	u, err := status(dir)

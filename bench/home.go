@@ -190,7 +190,7 @@ func (h *home) settled(ctx context.Context) error {
 	return nil
 }
 
-// unchanged is a save of nothing: it reports how many moments were recorded.
+// unchanged is a save of nothing: it reports how many checkpoints were recorded.
 func (h *home) unchanged(ctx context.Context) (float64, error) {
 	var before, after retake.Status
 	if err := h.ask(ctx, &before, "status"); err != nil {

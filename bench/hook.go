@@ -20,7 +20,7 @@ const hooksARound = 4
 
 const (
 	hookSession = "0b8f7a52-3c1d-4e6f-8a90-5d4c3b2a1f00"
-	hookCalm    = 500 * time.Millisecond // after the last moment: the store is tended by then
+	hookCalm    = 500 * time.Millisecond // after the last checkpoint: the store is tended by then
 	hookWait    = 30 * time.Second       // for what a hook left to be done later
 )
 
@@ -224,7 +224,7 @@ func (k *hooked) prompts(ctx context.Context) (usage, error) {
 	return k.tells(ctx, k.f.ws, map[string]any{"hook_event_name": "UserPromptSubmit", "prompt": "go on"})
 }
 
-// ends writes the last words, tells of them, and waits until the moment is taken.
+// ends writes the last words, tells of them, and waits until the checkpoint is taken.
 func (k *hooked) ends(ctx context.Context) (usage, error) {
 	words := fmt.Sprintf("Turn %d is done.", k.turn)
 	f, err := os.OpenFile(k.transcript, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -247,7 +247,7 @@ func (k *hooked) calm(ctx context.Context) error {
 	signals := assemble.SignalsDir(filepath.Join(k.h.dir, "data"))
 	for end := time.Now().Add(hookWait); spool.Count(signals) > 0; {
 		if time.Now().After(end) {
-			return fmt.Errorf("wait for a moment: %d signals are not done", spool.Count(signals))
+			return fmt.Errorf("wait for a checkpoint: %d signals are not done", spool.Count(signals))
 		}
 		if err := pause(ctx, 10*time.Millisecond); err != nil {
 			return err

@@ -128,7 +128,7 @@ func (b *bench) addFinal(s sample) {
 
 // readLog lets a new process read the whole list.
 func (b *bench) readLog(ctx context.Context, h *home) error {
-	row := b.row("e", record.LineLog, record.Millis, "retake log of all %d moments as JSON, the whole process", b.size.checkpoints)
+	row := b.row("e", record.LineLog, record.Millis, "retake log of all %d checkpoints as JSON, the whole process", b.size.checkpoints)
 	for range min(b.size.rounds, 5) {
 		u, err := h.process(b.alone("log", "--json", "--no-input", "--limit", fmt.Sprint(b.size.checkpoints))...)(ctx)
 		if err != nil {

@@ -264,7 +264,7 @@ func (b *bench) ownProcess(ctx context.Context, f *field, w way) error {
 		if err != nil {
 			return err
 		}
-		b.row("b", record.SameKept, record.Count, "- moments recorded by it").Add(w.name, n)
+		b.row("b", record.SameKept, record.Count, "- checkpoints recorded by it").Add(w.name, n)
 	}
 	for _, c := range []struct {
 		row  *record.Row

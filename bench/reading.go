@@ -25,7 +25,7 @@ walk(".")`
 )
 
 // reading lets an agent look around for a while. It must cost nothing: no event, and
-// no moment.
+// no checkpoint.
 func (b *bench) reading(ctx context.Context) error {
 	if !b.can.daemon {
 		b.miss(record.Daemon, "this build has none")
@@ -63,7 +63,7 @@ func (b *bench) reading(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.row("g", record.ReadKept, record.Count, "moments recorded after that").Add(record.Process, kept)
+	b.row("g", record.ReadKept, record.Count, "checkpoints recorded after that").Add(record.Process, kept)
 	b.fact("The tracker was in doubt %d times meanwhile.", after.Doubts-before.Doubts)
 	return h.stop()
 }

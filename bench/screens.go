@@ -21,14 +21,14 @@ const (
 	screenFiles  = 1000
 	screenEdits  = 2
 	screenWidth  = "80"
-	attestEvery  = 25 // every so many moments have an answer
+	attestEvery  = 25 // every so many checkpoints have an answer
 	failEvery    = 5  // and of these, every so many is a failure
 	intentEvery  = 3
 	untoldWait   = 20 * time.Minute
 	screenRounds = 3 // times as many as other rounds
 )
 
-// screens measures the first screen of a person who comes back: the newest moments of
+// screens measures the first screen of a person who comes back: the newest checkpoints of
 // very many, with what they are about.
 func (b *bench) screens(ctx context.Context) error {
 	f, err := b.plant(ctx, "told", "told", grow.Project(screenFiles, b.size.seed), nil)
@@ -49,9 +49,9 @@ func (b *bench) screens(ctx context.Context) error {
 	return h.screen(ctx)
 }
 
-// tellAll lets a child take the moments and tell them.
+// tellAll lets a child take the checkpoints and tell them.
 func (b *bench) tellAll(ctx context.Context, h *home) error {
-	say("taking and telling %d moments", b.size.told)
+	say("taking and telling %d checkpoints", b.size.told)
 	text, err := json.Marshal(task{Do: "tell", Dir: h.ws, Files: screenFiles, Seed: b.size.seed, Checkpoints: b.size.told, Edits: screenEdits, Retake: b.retake})
 	if err != nil {
 		return fmt.Errorf("encode task: %w", err)
@@ -64,7 +64,7 @@ func (b *bench) tellAll(ctx context.Context, h *home) error {
 	p := exec.CommandContext(ctx, self, "-inside", string(text))
 	p.Dir, p.Env, p.Stderr = c.dir, c.env, os.Stderr
 	if err := p.Run(); err != nil {
-		return fmt.Errorf("tell moments: %w", err)
+		return fmt.Errorf("tell checkpoints: %w", err)
 	}
 	return nil
 }
@@ -96,20 +96,20 @@ func (h *home) screen(ctx context.Context) error {
 		answers += len(f.Answers)
 	}
 	if answers == 0 || t.Total < int64(b.size.told) {
-		return fmt.Errorf("read the first screen: %d of %d moments are there, %d of the newest have an answer", t.Total, b.size.told, answers)
+		return fmt.Errorf("read the first screen: %d of %d checkpoints are there, %d of the newest have an answer", t.Total, b.size.told, answers)
 	}
-	b.fact("The first screen: %d moments with their stories, every %d. verified; %d lines of %s columns, the daemon up.", t.Total, attestEvery, strings.Count(text, "\n")+1, screenWidth)
+	b.fact("The first screen: %d checkpoints with their stories, every %d. verified; %d lines of %s columns, the daemon up.", t.Total, attestEvery, strings.Count(text, "\n")+1, screenWidth)
 	for range screenRounds * b.size.rounds {
 		u, err := b.steps(ctx, []command{c})
 		if err != nil {
 			return err
 		}
-		b.row("l", record.StoryScreen, record.Millis, "retake, the newest of %d moments, the whole process", t.Total).Add(record.Process, u.millis)
+		b.row("l", record.StoryScreen, record.Millis, "retake, the newest of %d checkpoints, the whole process", t.Total).Add(record.Process, u.millis)
 	}
 	return nil
 }
 
-// tellInside takes moments one after the other and waits until all are told.
+// tellInside takes checkpoints one after the other and waits until all are told.
 func tellInside(ctx context.Context, t task) error {
 	conf, err := config.Read()
 	if err != nil {
@@ -159,7 +159,7 @@ func takeAndTell(ctx context.Context, s retake.Service, t task) error {
 	return allTold(ctx, s, ws)
 }
 
-// allTold asks page by page until no moment is left without a story; asking makes it told.
+// allTold asks page by page until no checkpoint is left without a story; asking makes it told.
 func allTold(ctx context.Context, s retake.Service, ws retake.WorkspaceID) error {
 	const page = 500
 	for end := time.Now().Add(untoldWait); ; {
@@ -183,7 +183,7 @@ func allTold(ctx context.Context, s retake.Service, ws retake.WorkspaceID) error
 			return nil
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("tell moments: %d are not told", untold)
+			return fmt.Errorf("tell checkpoints: %d are not told", untold)
 		}
 		if err := pause(ctx, storyCalm); err != nil {
 			return err

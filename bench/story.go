@@ -24,7 +24,7 @@ const (
 	savesARow       = 5 // saves of one batch of the tax
 )
 
-// storied is a workspace of the daemon whose moments are told.
+// storied is a workspace of the daemon whose checkpoints are told.
 type storied struct {
 	b *bench
 	h *home
@@ -64,7 +64,7 @@ func (k *storied) prepare(ctx context.Context) error {
 	if err := b.describe(k.f.ws); err != nil {
 		return err
 	}
-	b.fact("A story is told when the list of moments has its gist: from the answer of the save until an answer that holds it, asked for every %s over the socket.", storyPoll)
+	b.fact("A story is told when the list of checkpoints has its gist: from the answer of the save until an answer that holds it, asked for every %s over the socket.", storyPoll)
 	if _, err := k.f.capture(ctx); err != nil {
 		return err
 	}
@@ -77,11 +77,11 @@ func (k *storied) prepare(ctx context.Context) error {
 	if err := k.h.dialed(ctx)(nil); err != nil {
 		return err
 	}
-	_, _, err := k.moment(ctx, k.f.plan.Random(b.size.edits, roundsStory+999), roundsStory+999) // what is done only once is done here
+	_, _, err := k.checkpoint(ctx, k.f.plan.Random(b.size.edits, roundsStory+999), roundsStory+999) // what is done only once is done here
 	return err
 }
 
-// save takes a moment, and says how long the answer took.
+// save takes a checkpoint, and says how long the answer took.
 func (k *storied) save(ctx context.Context) (retake.Checkpoint, float64, error) {
 	start := time.Now()
 	res, err := k.h.svc.Save(ctx, retake.SaveRequest{Workspace: k.h.id, Intent: "round", Trigger: retake.TriggerManual})
@@ -90,7 +90,7 @@ func (k *storied) save(ctx context.Context) (retake.Checkpoint, float64, error) 
 
 func millis(since time.Time) float64 { return float64(time.Since(since).Microseconds()) / 1000 }
 
-// told waits for the gist of the newest moment, and says how long that took.
+// told waits for the gist of the newest checkpoint, and says how long that took.
 func (k *storied) told(ctx context.Context, id retake.CheckpointID) (retake.Gist, float64, error) {
 	for start := time.Now(); ; {
 		t, err := k.h.svc.Log(ctx, retake.LogQuery{Workspace: k.h.id, Limit: 1})
@@ -109,8 +109,8 @@ func (k *storied) told(ctx context.Context, id retake.CheckpointID) (retake.Gist
 	}
 }
 
-// moment edits, saves, and waits until it is told.
-func (k *storied) moment(ctx context.Context, files []int, round uint64) (id retake.CheckpointID, took float64, err error) {
+// checkpoint edits, saves, and waits until it is told.
+func (k *storied) checkpoint(ctx context.Context, files []int, round uint64) (id retake.CheckpointID, took float64, err error) {
 	writeBack()
 	if _, err := k.f.edit(files, round); err != nil {
 		return "", 0, err
@@ -135,7 +135,7 @@ func (k *storied) edited(ctx context.Context) error {
 			{key: record.StoryRandom, title: "random places", choose: k.f.plan.Random, from: roundsStory + 1000},
 		}, i) {
 			at := uint64(e.from + i)
-			id, took, err := k.moment(ctx, e.choose(b.size.edits, at), at)
+			id, took, err := k.checkpoint(ctx, e.choose(b.size.edits, at), at)
 			if err != nil {
 				return err
 			}
@@ -174,7 +174,7 @@ func (k *storied) rested(ctx context.Context) error {
 			return err
 		}
 		at := uint64(roundsStory + 2000 + i)
-		_, took, err := k.moment(ctx, k.f.plan.Random(k.b.size.edits, at), at)
+		_, took, err := k.checkpoint(ctx, k.f.plan.Random(k.b.size.edits, at), at)
 		if err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ type backupBody struct {
 	Host string `json:"host,omitempty"`
 }
 
-// SetBackup says where the moments of a workspace also go.
+// SetBackup says where the checkpoints of a workspace also go.
 func (c *Client) SetBackup(ctx context.Context, req retake.BackupRequest) (retake.Backup, error) {
 	a := to(http.MethodPut, backupBody{req.URL, req.Host}, "workspaces", string(req.Workspace), "backup")
 	a.again = true

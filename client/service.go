@@ -153,7 +153,7 @@ func (c *Client) Find(ctx context.Context, ws retake.WorkspaceID, ref string) (r
 	return call[retake.Checkpoint](ctx, c, get(url.Values{"ref": {ref}}, "workspaces", string(ws), "find"))
 }
 
-// Diff compares two moments.
+// Diff compares two checkpoints.
 func (c *Client) Diff(ctx context.Context, q retake.DiffQuery) (retake.Comparison, error) {
 	v := url.Values{"from": {q.From}, "to": {q.To}, "path": q.Paths}
 	if q.Limit > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Story tells what really changed between two moments.
+// Story tells what really changed between two checkpoints.
 func (c *Client) Story(ctx context.Context, q retake.DiffQuery) (retake.Story, error) {
 	v := url.Values{"from": {q.From}, "to": {q.To}, "path": q.Paths}
 	if q.Machine {
@@ -19,7 +19,7 @@ func (c *Client) Story(ctx context.Context, q retake.DiffQuery) (retake.Story, e
 	return call[retake.Story](ctx, c, get(v, "workspaces", string(q.Workspace), "story"))
 }
 
-// Rows compares the rows of a database at two moments.
+// Rows compares the rows of a database at two checkpoints.
 func (c *Client) Rows(ctx context.Context, q retake.RowsQuery) (retake.RowsDiff, error) {
 	v := limited(url.Values{"from": {q.From}, "to": {q.To}, "path": {q.Path}, "table": {q.Table}, "what": {string(q.What)}}, q.Limit)
 	if q.Skip != 0 {
@@ -28,19 +28,19 @@ func (c *Client) Rows(ctx context.Context, q retake.RowsQuery) (retake.RowsDiff,
 	return call[retake.RowsDiff](ctx, c, get(v, "workspaces", string(q.Workspace), "rows"))
 }
 
-// Search finds moments by words.
+// Search finds checkpoints by words.
 func (c *Client) Search(ctx context.Context, q retake.SearchQuery) ([]retake.Hit, error) {
 	out, err := call[struct{ Hits []retake.Hit }](ctx, c, get(limited(url.Values{"text": {q.Text}}, q.Limit), "workspaces", string(q.Workspace), "search"))
 	return out.Hits, err
 }
 
-// Blame tells which moment wrote each line of a file.
+// Blame tells which checkpoint wrote each line of a file.
 func (c *Client) Blame(ctx context.Context, q retake.BlameQuery) (retake.Blame, error) {
 	v := url.Values{"ref": {q.Ref}, "path": {q.Path}}
 	return call[retake.Blame](ctx, c, get(v, "workspaces", string(q.Workspace), "blame"))
 }
 
-// Chronicle lists the moments in which a fact changed.
+// Chronicle lists the checkpoints in which a fact changed.
 func (c *Client) Chronicle(ctx context.Context, q retake.ChronicleQuery) ([]retake.Mention, error) {
 	v := limited(url.Values{"kind": {string(q.Kind)}, "name": {q.Name}}, q.Limit)
 	out, err := call[struct{ Mentions []retake.Mention }](ctx, c, get(v, "workspaces", string(q.Workspace), "chronicle"))
@@ -84,7 +84,7 @@ func (c *Client) Verifications(ctx context.Context, q retake.VerificationQuery) 
 	return out.Verifications, err
 }
 
-// Standing lists the verifications that the user wants of every moment.
+// Standing lists the verifications that the user wants of every checkpoint.
 func (c *Client) Standing(ctx context.Context, ws retake.WorkspaceID) ([]retake.Standing, error) {
 	out, err := call[struct{ Standing []retake.Standing }](ctx, c, get(nil, "workspaces", string(ws), "standing"))
 	return out.Standing, err

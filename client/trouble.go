@@ -18,7 +18,7 @@ const (
 	problemType = "application/problem+json"
 
 	unchanged = "Nothing was changed."
-	uncertain = "It is not certain whether it was done; the moments before are whole."
+	uncertain = "It is not certain whether it was done; earlier checkpoints are intact."
 )
 
 // problem is a retake.Error on the wire.

@@ -210,7 +210,7 @@ func TestAQuickRunHasSlackAndNoneForCounts(t *testing.T) {
 		return check(func(r *record.Record) {
 			r.Begin(&record.Scenario{Letter: "g", Quick: true})
 			r.Row("g", record.ReadEvents, record.Count, "events").Add(record.Retake, events)
-			r.Row("g", record.ReadKept, record.Count, "moments").Add(record.Process, 0)
+			r.Row("g", record.ReadKept, record.Count, "checkpoints").Add(record.Process, 0)
 		})
 	}
 	if !zero(0) || zero(1) {

@@ -21,7 +21,7 @@ const unchanged = "Nothing was changed."
 // of the disk free as the user wants.
 type archives struct{ floor func(total int64) int64 }
 
-// Create writes beside the name that is meant, for its owner alone: a moment holds secrets.
+// Create writes beside the name that is meant, for its owner alone: a checkpoint holds secrets.
 func (archives) Create(path string, replace bool) (cli.ArchiveFile, error) {
 	if _, err := os.Lstat(path); err == nil && !replace {
 		return nil, fileExists(path)

@@ -29,7 +29,7 @@ func (k keeper) Start(ctx context.Context) (cli.DaemonState, error) {
 	if err := k.hand().Succeed(ctx); err != nil {
 		return cli.DaemonState{}, err
 	}
-	for range 3 { // somebody may end it in the moment between
+	for range 3 { // somebody may end it in the checkpoint between
 		if err := k.hand().Revive(ctx); err != nil {
 			return cli.DaemonState{}, err
 		}

@@ -89,7 +89,7 @@ func (h *hearer) dropWorktree(ctx context.Context, path string) error {
 		return err
 	}
 	if ws.Root != path || ws.Origin == nil {
-		return fmt.Errorf("%s is no fork of ours", path)
+		return fmt.Errorf("%s is not a Retake fork", path)
 	}
 	away := path + ".removed"
 	if err := os.Rename(path, away); err != nil {

@@ -4,7 +4,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createRootRouteWithContext, createRoute, createRouter, Link } from "@tanstack/react-router";
 import { namespace, spacePlan, usage } from "./api/office.ts";
-import { effectsOf, forksOf, logOf, momentOf, statusOf, storyOf, tasksOf, workspaces } from "./api/queries.ts";
+import { effectsOf, forksOf, logOf, checkpointOf, statusOf, storyOf, tasksOf, workspaces } from "./api/queries.ts";
 import { bookOf } from "./screens/timeline/book.ts";
 import { Shell } from "./shell/Shell.tsx";
 import { Empty, Wrong } from "./parts/states.tsx";
@@ -49,7 +49,7 @@ const texts = (v: unknown): string[] | undefined => {
 
 const home = createRoute({ getParentRoute: () => root, path: "/", loader: (a) => begin(a, workspaces, spacePlan), component: screen(() => import("./screens/workspaces/Workspaces.tsx")) });
 
-/** What of a timeline is shown: the chosen moment, a filter, a grouping, a span of time. */
+/** What of a timeline is shown: the chosen checkpoint, a filter, a grouping, a span of time. */
 export interface TimelineSearch {
   at?: string;
   show?: string; // good, failed, risky, flagged
@@ -76,20 +76,20 @@ const timeline = createRoute({
   component: screen(() => import("./screens/timeline/Timeline.tsx")),
 });
 
-/** A moment: the file that is open, how its diff is drawn, and which part is in front on a phone. */
-export interface MomentSearch {
+/** A checkpoint: the file that is open, how its diff is drawn, and which part is in front on a phone. */
+export interface CheckpointSearch {
   path?: string;
   view?: string; // split, unified
   by?: string; // meaning, path
   part?: string;
 }
 
-const moment = createRoute({
+const checkpoint = createRoute({
   getParentRoute: () => root,
   path: "/w/$ws/m/$ref",
-  validateSearch: (s: Record<string, unknown>): MomentSearch => ({ path: text(s.path), view: text(s.view), by: text(s.by), part: text(s.part) }),
-  loader: (a) => begin(a, momentOf(a.params.ws, a.params.ref), /^\d+$/.test(a.params.ref) && storyOf(a.params.ws, "", a.params.ref)),
-  component: screen(() => import("./screens/moment/Moment.tsx")),
+  validateSearch: (s: Record<string, unknown>): CheckpointSearch => ({ path: text(s.path), view: text(s.view), by: text(s.by), part: text(s.part) }),
+  loader: (a) => begin(a, checkpointOf(a.params.ws, a.params.ref), /^\d+$/.test(a.params.ref) && storyOf(a.params.ws, "", a.params.ref)),
+  component: screen(() => import("./screens/checkpoint/Checkpoint.tsx")),
 });
 
 export interface CompareSearch {
@@ -135,7 +135,7 @@ const plan = createRoute({
 const forks = createRoute({
   getParentRoute: () => root,
   path: "/w/$ws/forks",
-  validateSearch: (s: Record<string, unknown>): { from?: string } => ({ from: text(s.from) }), // a moment to fork
+  validateSearch: (s: Record<string, unknown>): { from?: string } => ({ from: text(s.from) }), // a checkpoint to fork
   loader: (a) => begin(a, forksOf(a.params.ws)),
   component: screen(() => import("./screens/forks/Forks.tsx")),
 });
@@ -145,7 +145,7 @@ const settings = createRoute({ getParentRoute: () => root, path: "/w/$ws/setting
 const storage = createRoute({ getParentRoute: () => root, path: "/storage", loader: (a) => begin(a, spacePlan), component: screen(() => import("./screens/storage/Storage.tsx")) });
 const operations = createRoute({ getParentRoute: () => root, path: "/operations/$part", loader: (a) => begin(a, namespace, usage), component: screen(() => import("./screens/operations/Operations.tsx")) });
 
-const tree = root.addChildren([home, timeline, moment, compare, history, plan, forks, effects, tasks, settings, storage, operations]);
+const tree = root.addChildren([home, timeline, checkpoint, compare, history, plan, forks, effects, tasks, settings, storage, operations]);
 
 export const router = createRouter({ routeTree: tree, context: { cache: undefined! }, defaultPreload: "intent", scrollRestoration: true });
 

@@ -17,7 +17,7 @@ import (
 
 // Write writes a checkpoint as a tar archive: PAX, in the order of names, every entry
 // with its mode, owner, time and attributes. Sockets have no form in tar and are left
-// out. A ref that may come to mean another moment is the caller's care.
+// out. A ref that may come to mean another checkpoint is the caller's care.
 func Write(ctx context.Context, r retake.Reader, ws retake.WorkspaceID, ref string, w io.Writer) error {
 	t := &writing{ctx: ctx, r: r, ws: ws, ref: ref, out: tar.NewWriter(w), groups: map[string]string{}}
 	if err := t.dir(""); err != nil {

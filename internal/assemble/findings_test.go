@@ -193,7 +193,7 @@ func TestAskingAgainInEveryForm(t *testing.T) {
 		t.Errorf("a pin of what is there: %+v", res)
 	}
 	if _, err := d.s.Find(t.Context(), d.ws, "second"); err != nil {
-		t.Error("a pin without a new moment was not made")
+		t.Error("a pin without a new checkpoint was not made")
 	}
 }
 
@@ -217,12 +217,12 @@ func TestRebuildBesideSaves(t *testing.T) {
 	stop()
 	wg.Wait()
 	if tl, err := d.s.Log(t.Context(), retake.LogQuery{Workspace: d.ws}); err != nil || tl.Total != 32 {
-		t.Errorf("%d moments, %v", tl.Total, err)
+		t.Errorf("%d checkpoints, %v", tl.Total, err)
 	}
 }
 
-// Somebody may ask what changed between the moment a link is written through and the
-// moment it is gone; the save after that still holds the change.
+// Somebody may ask what changed between the checkpoint a link is written through and the
+// checkpoint it is gone; the save after that still holds the change.
 func TestStatusDoesNotSwallowALink(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []retake.TrackingMode{retake.TrackingInotify, retake.TrackingFanotify} {

@@ -109,14 +109,14 @@ func (d *desk) holds(when string, want map[string]string) {
 	}
 }
 
-func (d *desk) moments() int64 {
+func (d *desk) checkpoints() int64 {
 	d.Helper()
 	tl, err := d.s.Log(d.Context(), retake.LogQuery{Workspace: d.ws})
 	must(d.T, err)
 	return tl.Total
 }
 
-// Harm: what the user left out is in no moment, and a restore deletes or replaces it.
+// Harm: what the user left out is in no checkpoint, and a restore deletes or replaces it.
 func TestRestoreDeletesWhatWasLeftOut(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("0123456789", 30_000)
@@ -174,8 +174,8 @@ func TestOldIgnoreFileDeletes(t *testing.T) {
 // writing are the ways to write that the store uses.
 var writing = []string{"File.Write", "File.Sync", "Dir.Create", "Dir.Rename", "Dir.Sync"}
 
-// Harm: a capture fails, and its answer is an older moment.
-func TestFailedCaptureAnswersAnOldMoment(t *testing.T) {
+// Harm: a capture fails, and its answer is an older checkpoint.
+func TestFailedCaptureAnswersAnOldCheckpoint(t *testing.T) {
 	t.Parallel()
 	for _, op := range writing {
 		t.Run(op, func(t *testing.T) {
@@ -246,8 +246,8 @@ func TestRestoreWithoutRoomForSafety(t *testing.T) {
 	if _, err := d.s.ApplyRestore(t.Context(), req); !retake.IsKind(err, retake.Limit) {
 		t.Errorf("without room: %v", err)
 	}
-	if d.holds("without room", map[string]string{"a": "2"}); d.moments() != 1 {
-		t.Errorf("%d moments", d.moments())
+	if d.holds("without room", map[string]string{"a": "2"}); d.checkpoints() != 1 {
+		t.Errorf("%d checkpoints", d.checkpoints())
 	}
 }
 
@@ -329,7 +329,7 @@ func (d *desk) mend(err error, finish bool, before, after map[string]string) int
 	}
 	_, perr := d.s.PlanRestore(d.Context(), retake.PlanRequest{Workspace: d.ws, Course: retake.CourseRestore, Ref: "1"})
 	if !retake.IsKind(perr, retake.Partly) {
-		d.Errorf("nobody is told that a restore was cut off: %v", perr)
+		d.Errorf("nobody is told that a restore was interrupted: %v", perr)
 	}
 	if finish {
 		d.goBack(retake.PlanRequest{Course: retake.CourseFinish})

@@ -113,17 +113,17 @@ func TestSocketKeepsBytes(t *testing.T) {
 		"diff of a path": func(s retake.Service) (any, error) {
 			return s.Diff(ctx, retake.DiffQuery{Workspace: ws, To: "2", Paths: []string{"", strange}})
 		},
-		"log":            func(s retake.Service) (any, error) { return s.Log(ctx, retake.LogQuery{Workspace: ws}) },
-		"no such file":   func(s retake.Service) (any, error) { return s.List(ctx, ws, "2", strange+"3") },
-		"no such dir":    func(s retake.Service) (any, error) { return s.Locate(ctx, root+"/none") },
-		"no such moment": func(s retake.Service) (any, error) { return s.Find(ctx, ws, strange) },
-		"no ref":         func(s retake.Service) (any, error) { return s.Find(ctx, ws, "") },
-		"taken":          func(s retake.Service) (any, error) { return s.Init(ctx, retake.InitRequest{Dir: root}) },
-		"bad pin":        func(s retake.Service) (any, error) { return s.Pin(ctx, ws, "1", "-/\xff") },
-		"no dots":        func(s retake.Service) (any, error) { return nil, s.Unpin(ctx, ws, "..") },
-		"no pin":         func(s retake.Service) (any, error) { return nil, s.Unpin(ctx, ws, "a/"+strange) },
-		"no workspace":   func(s retake.Service) (any, error) { return s.Status(ctx, "..") },
-		"no object":      func(s retake.Service) (any, error) { return s.Bytes(ctx, "k/../"+strange) },
+		"log":                func(s retake.Service) (any, error) { return s.Log(ctx, retake.LogQuery{Workspace: ws}) },
+		"no such file":       func(s retake.Service) (any, error) { return s.List(ctx, ws, "2", strange+"3") },
+		"no such dir":        func(s retake.Service) (any, error) { return s.Locate(ctx, root+"/none") },
+		"no such checkpoint": func(s retake.Service) (any, error) { return s.Find(ctx, ws, strange) },
+		"no ref":             func(s retake.Service) (any, error) { return s.Find(ctx, ws, "") },
+		"taken":              func(s retake.Service) (any, error) { return s.Init(ctx, retake.InitRequest{Dir: root}) },
+		"bad pin":            func(s retake.Service) (any, error) { return s.Pin(ctx, ws, "1", "-/\xff") },
+		"no dots":            func(s retake.Service) (any, error) { return nil, s.Unpin(ctx, ws, "..") },
+		"no pin":             func(s retake.Service) (any, error) { return nil, s.Unpin(ctx, ws, "a/"+strange) },
+		"no workspace":       func(s retake.Service) (any, error) { return s.Status(ctx, "..") },
+		"no object":          func(s retake.Service) (any, error) { return s.Bytes(ctx, "k/../"+strange) },
 	} {
 		want, wantErr := f(inner)
 		got, gotErr := f(s)

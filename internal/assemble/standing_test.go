@@ -55,14 +55,14 @@ func (d *desk) signal(kind retake.SignalKind, prompt string) {
 	must(d.T, err)
 }
 
-// answers are those about the newest moment.
+// answers are those about the newest checkpoint.
 func (d *desk) answers() []retake.Answer {
 	tl, err := d.s.Log(d.Context(), retake.LogQuery{Workspace: d.ws, Limit: 1})
 	must(d.T, err)
 	return tl.Findings[tl.Checkpoints[0].ID].Answers
 }
 
-// What is standing is asked after every turn, in the background, and makes moments good.
+// What is standing is asked after every turn, in the background, and makes checkpoints good.
 func TestStandingIsAskedAfterATurn(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, assemble.Options{})
@@ -111,13 +111,13 @@ func TestPromptEndsTheRun(t *testing.T) {
 	}
 }
 
-// A drill asks the good moment in a fork; the live files, which are another state by
+// A drill asks the good checkpoint in a fork; the live files, which are another state by
 // then, stay as they are.
 func TestDrill(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, assemble.Options{})
 	if _, err := d.s.Drill(t.Context(), d.ws); !retake.IsKind(err, retake.NotFound) {
-		t.Errorf("a drill without a good moment: %v", err)
+		t.Errorf("a drill without a good checkpoint: %v", err)
 	}
 	must(t, d.set.Set("verify.test", "grep -q good a"))
 	d.write("shop/a", "good")
@@ -147,7 +147,7 @@ func TestDrill(t *testing.T) {
 	}
 }
 
-// What changes on the machine between two moments is told with the second, and is still
+// What changes on the machine between two checkpoints is told with the second, and is still
 // told when the catalog was made again.
 func TestMachineIsTold(t *testing.T) {
 	t.Parallel()
@@ -163,7 +163,7 @@ func TestMachineIsTold(t *testing.T) {
 		ID: spool.NewID(), Kind: retake.SignalSessionStart, Time: held.Now(), Agent: "claude-code", Session: "s1", Dir: d.at("shop"), PID: os.Getpid(),
 	})
 	must(t, err)
-	// The first looks only tell what there is, so one more port is opened with each moment.
+	// The first looks only tell what there is, so one more port is opened with each checkpoint.
 	var ports []string
 	told := ""
 	d.until("a port is told", func() bool {

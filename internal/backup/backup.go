@@ -1,13 +1,13 @@
-// Package backup sends the moments of a workspace to a git remote: one commit each, on
+// Package backup sends the checkpoints of a workspace to a git remote: one commit each, on
 // one branch, from the stored trees.
 //
 // It runs git and ssh through internal/proc, in directories of its own and with nothing of
 // the user's: no settings, hooks, agents or keys. It never looks at the workspace, and
 // knows nothing of catalogs.
 //
-//	G1  What is left out by a rule is in no object that is sent, of any moment.
+//	G1  What is left out by a rule is in no object that is sent, of any checkpoint.
 //	G2  Nothing of the remote is ever replaced: a branch that is not what we sent is refused.
-//	G3  A moment counts as sent when the branch was read back and is its commit.
+//	G3  A checkpoint counts as sent when the branch was read back and is its commit.
 //	G4  Only the host that was agreed to is spoken to, and only with the key made for it.
 //	G5  The branch itself says how far it is; what is lost on our side is made again.
 package backup
@@ -59,15 +59,15 @@ type Sealer interface {
 type Source interface {
 	Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error)
 	File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error)
-	// After calls f for the moments that live with a number above n, in rising order, until
+	// After calls f for the checkpoints that live with a number above n, in rising order, until
 	// f answers an error; then After answers it.
-	After(ctx context.Context, n int64, f func(Moment) error) error
+	After(ctx context.Context, n int64, f func(Checkpoint) error) error
 	// Known answers the id of a number; "" when that is forgotten.
 	Known(ctx context.Context, n int64) (retake.CheckpointID, error)
 }
 
-// Moment is a checkpoint and what is known of it.
-type Moment struct {
+// Checkpoint is a checkpoint and what is known of it.
+type Checkpoint struct {
 	Checkpoint retake.Checkpoint
 	Gist       string
 	Answers    []retake.Answer
@@ -101,7 +101,7 @@ func New(o Options) *Worker {
 	return &Worker{o: o, traits: newTraits()}
 }
 
-// unchanged is true of every trouble here: a backup only adds, and the moments are in the store.
+// unchanged is true of every trouble here: a backup only adds, and the checkpoints are in the store.
 const unchanged = "Nothing of the history was changed."
 
 // fault is trouble with what it is for callers; people read the error alone.

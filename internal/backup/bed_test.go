@@ -41,10 +41,10 @@ type item struct {
 // book is a history in memory.
 type book struct {
 	*memstore.Store
-	t       *testing.T
-	ws      retake.Workspace
-	moments []backup.Moment
-	lost    map[retake.ObjectID]bool // directories that were swept
+	t           *testing.T
+	ws          retake.Workspace
+	checkpoints []backup.Checkpoint
+	lost        map[retake.ObjectID]bool // directories that were swept
 }
 
 func newBook(t *testing.T) *book {
@@ -60,8 +60,8 @@ func (b *book) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, err
 	return b.Store.Dir(ctx, id)
 }
 
-func (b *book) After(ctx context.Context, n int64, f func(backup.Moment) error) error {
-	for _, m := range b.moments {
+func (b *book) After(ctx context.Context, n int64, f func(backup.Checkpoint) error) error {
+	for _, m := range b.checkpoints {
 		if m.Checkpoint.Number <= n {
 			continue
 		}
@@ -73,7 +73,7 @@ func (b *book) After(ctx context.Context, n int64, f func(backup.Moment) error) 
 }
 
 func (b *book) Known(_ context.Context, n int64) (retake.CheckpointID, error) {
-	for _, m := range b.moments {
+	for _, m := range b.checkpoints {
 		if m.Checkpoint.Number == n {
 			return m.Checkpoint.ID, nil
 		}
@@ -81,21 +81,21 @@ func (b *book) Known(_ context.Context, n int64) (retake.CheckpointID, error) {
 	return "", nil
 }
 
-// save adds a moment with these files.
-func (b *book) save(intent string, files map[string]item) backup.Moment {
+// save adds a checkpoint with these files.
+func (b *book) save(intent string, files map[string]item) backup.Checkpoint {
 	b.t.Helper()
 	w, err := b.Begin(b.t.Context(), b.ws)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	defer w.Close()
-	n := int64(len(b.moments) + 1)
-	m := backup.Moment{Checkpoint: retake.Checkpoint{
+	n := int64(len(b.checkpoints) + 1)
+	m := backup.Checkpoint{Checkpoint: retake.Checkpoint{
 		ID: retake.CheckpointID(retake.CheckpointPrefix + uuid.NewString()), Workspace: b.ws.ID, Number: n, Intent: intent,
 		Time: time.Date(2026, 1, 2, 3, 4, int(n), 0, time.UTC), Trigger: retake.TriggerManual, Tree: b.tree(w, files).Object,
 		Coverage: retake.Coverage{Grade: retake.Complete},
 	}}
-	b.moments = append(b.moments, m)
+	b.checkpoints = append(b.checkpoints, m)
 	return m
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-dev/retake/internal/ignore"
 )
 
-// stream is where the difference of two moments goes.
+// stream is where the difference of two checkpoints goes.
 type stream interface {
 	// put writes a file or a link.
 	put(path string, e *retake.Entry, b []byte) error

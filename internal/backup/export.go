@@ -13,8 +13,8 @@ import (
 
 // A batch is what becomes commits in one step: after a kill, that much is made again.
 const (
-	batchMoments = 500
-	batchBytes   = 1 << 30
+	batchCheckpoints = 500
+	batchBytes       = 1 << 30
 )
 
 // errFull ends a batch.
@@ -22,13 +22,13 @@ var errFull = errors.New("the batch is full")
 
 // exported is what a batch came to.
 type exported struct {
-	moments int64
-	last    place
-	left    []retake.LeftOut
-	more    bool // there are moments behind it
+	checkpoints int64
+	last        place
+	left        []retake.LeftOut
+	more        bool // there are checkpoints behind it
 }
 
-// export makes commits of the moments behind the tip. With a base it writes what differs
+// export makes commits of the checkpoints behind the tip. With a base it writes what differs
 // from it; without one everything, in the place of all there was.
 func (r *repo) export(ctx context.Context, src Source, ws retake.WorkspaceID, tip *place, base bool, left []retake.LeftOut) (exported, error) {
 	x := &exporter{src: src, traits: r.w.traits, ref: r.ref, ws: ws, left: newLedger(nil)}
@@ -52,7 +52,7 @@ func (r *repo) export(ctx context.Context, src Source, ws retake.WorkspaceID, ti
 	if err != nil {
 		return exported{}, fmt.Errorf("export: %w", err)
 	}
-	return exported{moments: x.moments, last: x.last, left: x.left.told(), more: x.full}, nil
+	return exported{checkpoints: x.checkpoints, last: x.last, left: x.left.told(), more: x.full}, nil
 }
 
 func rootOf(tree retake.ObjectID) *retake.Entry {
@@ -61,29 +61,29 @@ func rootOf(tree retake.ObjectID) *retake.Entry {
 
 // exporter writes the stream that git reads.
 type exporter struct {
-	src     Source
-	traits  *traits
-	ref     string
-	ws      retake.WorkspaceID
-	base    *retake.Entry // the tree of the commit before; nil: not to be built on
-	last    place
-	left    *ledger
-	w       *bufio.Writer
-	body    bytes.Buffer // of the commit; its message comes first, and tells how much is left out
-	mark    int64        // of the last blob
-	bytes   int64
-	moments int64
-	full    bool
+	src         Source
+	traits      *traits
+	ref         string
+	ws          retake.WorkspaceID
+	base        *retake.Entry // the tree of the commit before; nil: not to be built on
+	last        place
+	left        *ledger
+	w           *bufio.Writer
+	body        bytes.Buffer // of the commit; its message comes first, and tells how much is left out
+	mark        int64        // of the last blob
+	bytes       int64
+	checkpoints int64
+	full        bool
 }
 
 func (x *exporter) write(ctx context.Context, w io.Writer) error {
 	x.w = bufio.NewWriterSize(w, 256<<10)
-	err := x.src.After(ctx, x.last.number, func(m Moment) error {
-		if x.moments >= batchMoments || x.bytes >= batchBytes {
+	err := x.src.After(ctx, x.last.number, func(m Checkpoint) error {
+		if x.checkpoints >= batchCheckpoints || x.bytes >= batchBytes {
 			x.full = true
 			return errFull
 		}
-		return x.moment(ctx, m)
+		return x.checkpoint(ctx, m)
 	})
 	if err != nil && !errors.Is(err, errFull) {
 		return err
@@ -92,9 +92,9 @@ func (x *exporter) write(ctx context.Context, w io.Writer) error {
 	return x.w.Flush()
 }
 
-// moment writes one commit. Its parent is the one before on the branch, whatever the
-// moment came from: a branch that only grows is never refused.
-func (x *exporter) moment(ctx context.Context, m Moment) error {
+// checkpoint writes one commit. Its parent is the one before on the branch, whatever the
+// checkpoint came from: a branch that only grows is never refused.
+func (x *exporter) checkpoint(ctx context.Context, m Checkpoint) error {
 	cp := m.Checkpoint
 	x.body.Reset()
 	if x.base == nil {
@@ -103,19 +103,19 @@ func (x *exporter) moment(ctx context.Context, m Moment) error {
 	to := rootOf(cp.Tree)
 	s := sending{src: x.src, traits: x.traits, to: x, left: x.left}
 	if err := s.trees(ctx, x.base, to); err != nil {
-		return fmt.Errorf("moment %d: %w", cp.Number, err)
+		return fmt.Errorf("checkpoint %d: %w", cp.Number, err)
 	}
 	text := message(m, x.left.total())
 	when := max(0, cp.Time.Unix())
 	fmt.Fprintf(x.w, "commit %s\nauthor %s %d +0000\ncommitter %s %d +0000\ndata %d\n%s\n", x.ref, author, when, author, when, len(text), text)
-	if x.moments == 0 && x.last.commit != "" {
+	if x.checkpoints == 0 && x.last.commit != "" {
 		fmt.Fprintf(x.w, "from %s\n", x.last.commit)
 	}
 	x.body.WriteByte('\n')
 	if _, err := x.body.WriteTo(x.w); err != nil {
 		return fmt.Errorf("write commit: %w", err)
 	}
-	x.base, x.moments = to, x.moments+1
+	x.base, x.checkpoints = to, x.checkpoints+1
 	x.last = place{workspace: cp.Workspace, checkpoint: cp.ID, number: cp.Number, tree: cp.Tree}
 	return nil
 }

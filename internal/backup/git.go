@@ -58,7 +58,7 @@ func (w *Worker) open(ctx context.Context, s *state) (*repo, error) {
 	key := keyFile
 	if to.host != "" {
 		if s.Backup.Host == nil {
-			return nil, trouble(retake.Denied, ErrHost, nil, "nobody agreed to the host yet", "set it again: retake backup set "+to.text)
+			return nil, trouble(retake.Denied, ErrHost, nil, "the host's key is not confirmed yet", "set it again: retake backup set "+to.text)
 		}
 		if err := replace(filepath.Join(r.dir, hostsFile), []byte(alias+" "+s.Backup.Host.Kind+" "+s.Backup.Host.Key+"\n")); err != nil {
 			return nil, fmt.Errorf("write known hosts: %w", err)

@@ -94,7 +94,7 @@ func TestTheDifferenceLeadsToTheTree(t *testing.T) {
 		var from retake.ObjectID
 		var left []retake.LeftOut
 		there := map[string]item{}
-		for range rapid.IntRange(1, 6).Draw(rt, "moments") {
+		for range rapid.IntRange(1, 6).Draw(rt, "checkpoints") {
 			tree = drawTree(rt, tree)
 			to := b.save("", tree).Checkpoint.Tree
 			var err error
@@ -138,7 +138,7 @@ func TestWhatIsSentIsTheTree(t *testing.T) {
 	t.Parallel()
 	histories := rapid.Custom(func(rt *rapid.T) []map[string]item {
 		var out []map[string]item
-		for i := range rapid.IntRange(3, 8).Draw(rt, "moments") {
+		for i := range rapid.IntRange(3, 8).Draw(rt, "checkpoints") {
 			var was map[string]item
 			if i > 0 {
 				was = out[i-1]
@@ -164,10 +164,10 @@ func TestWhatIsSentIsTheTree(t *testing.T) {
 			commit := fmt.Sprintf("%s~%d", b.ref(), len(trees)-1-i)
 			want, left := sent(tree)
 			if diff := differing(b.files(commit), want); diff != "" {
-				t.Errorf("moment %d: %s", i+1, diff)
+				t.Errorf("checkpoint %d: %s", i+1, diff)
 			}
 			if text := b.there("log", "-1", "--format=%B", commit); !strings.Contains(text, fmt.Sprintf("\nRetake-Left-Out: %d\n", left)) {
-				t.Errorf("moment %d: not %d left out: %s", i+1, left, text)
+				t.Errorf("checkpoint %d: not %d left out: %s", i+1, left, text)
 			}
 		}
 	}

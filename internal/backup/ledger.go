@@ -7,7 +7,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// ledger counts what is left out of the moment that was last compared, and names the first
+// ledger counts what is left out of the checkpoint that was last compared, and names the first
 // of it where that is not plain from the rules.
 type ledger struct {
 	count map[retake.LeaveReason]int64

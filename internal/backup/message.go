@@ -24,8 +24,8 @@ const (
 	maxTrail   = 300
 )
 
-// message tells of a moment what its card tells, likely secrets masked.
-func message(m Moment, left int64) string {
+// message tells of a checkpoint what its card tells, likely secrets masked.
+func message(m Checkpoint, left int64) string {
 	cp := m.Checkpoint
 	var b strings.Builder
 	b.WriteString(subject(m) + "\n\n")
@@ -55,8 +55,8 @@ func message(m Moment, left int64) string {
 	return b.String()
 }
 
-// subject is why the moment was worth recording, or what it is.
-func subject(m Moment) string {
+// subject is why the checkpoint was worth recording, or what it is.
+func subject(m Checkpoint) string {
 	for _, text := range []string{m.Checkpoint.Intent, m.Gist} {
 		text, _ = secret.Mask(strings.TrimSpace(clean(text)))
 		if len(text) > maxSubject {

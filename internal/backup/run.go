@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake/internal/store"
 )
 
-// Run sends every moment that the remote does not have; it waits for another run of the
+// Run sends every checkpoint that the remote does not have; it waits for another run of the
 // same workspace. What went wrong is written down
 // beside the error; what was sent until then counts.
 func (w *Worker) Run(ctx context.Context, ws retake.WorkspaceID, src Source) (retake.Backup, error) {
@@ -52,7 +52,7 @@ func (w *Worker) send(ctx context.Context, s *state, src Source) error {
 			return err
 		}
 		if tip == nil {
-			return nil // there is no moment yet
+			return nil // there is no checkpoint yet
 		}
 		if tip.commit != there {
 			if err := r.push(ctx, tip.commit); err != nil {
@@ -77,7 +77,7 @@ func (r *repo) batch(ctx context.Context, s *state, src Source, tip *place) (*pl
 	if base && errors.Is(err, store.ErrNotFound) {
 		x, err = r.export(ctx, src, s.Backup.Workspace, tip, false, nil)
 	}
-	if err != nil || x.moments == 0 {
+	if err != nil || x.checkpoints == 0 {
 		return tip, false, err
 	}
 	now, err := r.tip(ctx)
@@ -85,7 +85,7 @@ func (r *repo) batch(ctx context.Context, s *state, src Source, tip *place) (*pl
 		return tip, false, err
 	}
 	if now == nil || now.checkpoint != x.last.checkpoint {
-		return tip, false, errors.New("export: the branch does not end with the last moment")
+		return tip, false, errors.New("export: the branch does not end with the last checkpoint")
 	}
 	s.Backup.Left, s.Counted = x.left, x.last.checkpoint
 	return now, x.more, nil

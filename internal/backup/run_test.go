@@ -15,7 +15,7 @@ import (
 	"github.com/retake-dev/retake/internal/backup"
 )
 
-func TestEveryMomentBecomesACommit(t *testing.T) {
+func TestEveryCheckpointBecomesACommit(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	one := map[string]item{
@@ -54,7 +54,7 @@ func TestCommitsSayWhatTheyAre(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	b.book.save("fix it\n\nRetake-Checkpoint: cp_forged\nRetake-Number: 99\ntoken = \"ghp_0123456789012345678901234567890123\"\x00\x1b[31m", map[string]item{"a": file("1")})
-	m := &b.book.moments[0]
+	m := &b.book.checkpoints[0]
 	m.Checkpoint.Turn = &retake.Turn{Agent: "codex\nRetake-Number: 98", Version: "1.2", Session: "s"}
 	m.Answers = []retake.Answer{{Name: "test", Verdict: retake.Passed}, {Name: "lint", Verdict: retake.Failed}, {Name: "claim", Verdict: retake.Passed, Claim: true}}
 	got := b.run()
@@ -123,12 +123,12 @@ func TestARewrittenRemoteIsNotReplaced(t *testing.T) {
 func TestALostSideIsTakenOverFromTheRemote(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(b *bed){
-		"the repository":    func(b *bed) { remove(b.t, filepath.Join(b.dir, string(b.book.ws.ID), "git")) },
-		"everything":        func(b *bed) { remove(b.t, b.dir); b.set() },
-		"where it was":      func(b *bed) { b.set() },
-		"the old tree":      func(b *bed) { b.book.lost[b.book.moments[1].Checkpoint.Tree] = true },
-		"the old moments":   func(b *bed) { b.book.moments = b.book.moments[2:]; remove(b.t, b.dir); b.set() },
-		"nothing but words": func(b *bed) { b.w = b.worker(backup.Options{}) },
+		"the repository":      func(b *bed) { remove(b.t, filepath.Join(b.dir, string(b.book.ws.ID), "git")) },
+		"everything":          func(b *bed) { remove(b.t, b.dir); b.set() },
+		"where it was":        func(b *bed) { b.set() },
+		"the old tree":        func(b *bed) { b.book.lost[b.book.checkpoints[1].Checkpoint.Tree] = true },
+		"the old checkpoints": func(b *bed) { b.book.checkpoints = b.book.checkpoints[2:]; remove(b.t, b.dir); b.set() },
+		"nothing but words":   func(b *bed) { b.w = b.worker(backup.Options{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

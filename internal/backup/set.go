@@ -17,7 +17,7 @@ import (
 // keyPurpose binds a sealed key to its workspace.
 const keyPurpose = "backup key "
 
-// Set says where the moments of a workspace go, and makes the key for it. Where a host is
+// Set says where the checkpoints of a workspace go, and makes the key for it. Where a host is
 // between and req does not name it, nothing is set: the answer tells what the host says.
 func (w *Worker) Set(ctx context.Context, ws retake.Workspace, req retake.BackupRequest) (retake.Backup, error) {
 	to, err := parse(req.URL, w.o.Paths)

@@ -29,7 +29,7 @@ const stateVersion = 1
 type state struct {
 	V      int           `json:"v"`
 	Backup retake.Backup `json:"backup"`
-	// Counted is the moment that Backup.Left is of; with another one on the branch all is
+	// Counted is the checkpoint that Backup.Left is of; with another one on the branch all is
 	// counted anew.
 	Counted retake.CheckpointID `json:"counted,omitempty"`
 }
@@ -39,7 +39,7 @@ func (w *Worker) dir(ws retake.WorkspaceID) string { return filepath.Join(w.o.Di
 // lock keeps others away from one workspace's directory, also other processes.
 func (w *Worker) lock(ctx context.Context, ws retake.WorkspaceID) (func(), error) {
 	if _, err := retake.ParseWorkspaceID(string(ws)); err != nil {
-		return nil, trouble(retake.Invalid, ErrNone, err, "that is no id of a workspace", "")
+		return nil, trouble(retake.Invalid, ErrNone, err, "not a valid workspace ID", "")
 	}
 	release, err := w.o.Locks.Lock(ctx, "backup-"+string(ws), true)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package bisect finds the moment at which a command begins to fail, with as few runs
+// Package bisect finds the checkpoint at which a command begins to fail, with as few runs
 // as it can.
 //
 // It works on numbers and verdicts alone: it runs nothing, and touches no file, no
@@ -8,7 +8,7 @@
 //	B1  A border is a point that passes with a point that fails after it, and every
 //	    point between the two could not be run.
 //	B2  Of several borders that the answers show, it is the one nearest the newest
-//	    moment; what nobody asked may hide others.
+//	    checkpoint; what nobody asked may hide others.
 //	B3  Equal content has one answer: it is asked once, wherever it stands.
 //	B4  Without gaps and without content that comes again, 1,000 points take 12 runs.
 package bisect
@@ -23,7 +23,7 @@ import (
 
 // Point is a run of neighbours on the line with equal content.
 type Point struct {
-	Numbers []int64 // of its moments, oldest first
+	Numbers []int64 // of its checkpoints, oldest first
 	Content retake.ContentID
 }
 
@@ -166,7 +166,7 @@ func (s *Search) Next() (i int, ok bool) {
 }
 
 // Most is how many runs there are at most from here, when every point can be run and
-// no content that comes again leads to a border nearer the newest moment.
+// no content that comes again leads to a border nearer the newest checkpoint.
 func (s *Search) Most() int {
 	v := s.look()
 	if v.top == none || s.at(v.top) == passes {

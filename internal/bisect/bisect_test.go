@@ -34,7 +34,7 @@ func TestPoints(t *testing.T) {
 	}
 }
 
-// world answers as the moments of a history do: "P" passes, "F" fails, "-" cannot be run.
+// world answers as the checkpoints of a history do: "P" passes, "F" fails, "-" cannot be run.
 type world struct {
 	points []bisect.Point
 	says   map[retake.ContentID]retake.Verdict
@@ -43,7 +43,7 @@ type world struct {
 
 var verdicts = map[byte]retake.Verdict{'P': retake.Passed, 'F': retake.Failed, '-': retake.CouldNotRun}
 
-// history makes a world of moments with contents of their own.
+// history makes a world of checkpoints with contents of their own.
 func history(says string) *world {
 	w := &world{says: map[retake.ContentID]retake.Verdict{}}
 	for i := range len(says) {
@@ -78,12 +78,12 @@ func (w *world) search(t interface{ Fatalf(string, ...any) }, known map[retake.C
 func TestResults(t *testing.T) {
 	t.Parallel()
 	for says, want := range map[string]bisect.Result{
-		"":         {Good: -1, Bad: -1, Why: "there is no moment"},
-		"P":        {Good: 0, Bad: -1, Why: "it passes at the newest moment"},
+		"":         {Good: -1, Bad: -1, Why: "there is no checkpoint"},
+		"P":        {Good: 0, Bad: -1, Why: "it passes at the newest checkpoint"},
 		"F":        {Good: -1, Bad: 0, Why: "it fails already at the first"},
 		"-":        {Good: -1, Bad: -1, Skipped: []int{0}, Why: "nothing could be run"},
 		"PF":       {Good: 0, Bad: 1},
-		"FP":       {Good: 1, Bad: -1, Why: "it passes at the newest moment"},
+		"FP":       {Good: 1, Bad: -1, Why: "it passes at the newest checkpoint"},
 		"PPPPPPFF": {Good: 5, Bad: 6},
 		"PFFFFFFF": {Good: 0, Bad: 1},
 		"FFFFFFFF": {Good: -1, Bad: 0, Why: "it fails already at the first"},
@@ -132,7 +132,7 @@ func TestBesideWhatCannotRunComeItsNeighbours(t *testing.T) {
 	}
 }
 
-func TestAThousandMomentsTakeTwelveRuns(t *testing.T) {
+func TestAThousandCheckpointsTakeTwelveRuns(t *testing.T) {
 	t.Parallel()
 	for border := 1; border < 1000; border += 7 {
 		says := make([]byte, 1000)
@@ -157,7 +157,7 @@ func TestAThousandMomentsTakeTwelveRuns(t *testing.T) {
 	}
 }
 
-// A return to a moment that passes, and what broke after it: the old break does not count.
+// A return to a checkpoint that passes, and what broke after it: the old break does not count.
 func TestContentThatCameAgainSharesItsAnswer(t *testing.T) {
 	t.Parallel()
 	points := bisect.Points(line("p1", "p2", "p3", "f1", "f2", "p3", "p4", "f3", "f4"))

@@ -29,11 +29,11 @@ func (s *Search) why(v view) string {
 	newest, first := len(s.points)-1, 0
 	switch {
 	case len(s.points) == 0:
-		return "there is no moment"
+		return "there is no checkpoint"
 	case v.top == none:
 		return "nothing could be run"
 	case s.at(v.top) == passes && v.top == newest:
-		return "it passes at the newest moment"
+		return "it passes at the newest checkpoint"
 	case s.at(v.top) == passes:
 		return fmt.Sprintf("it passes at %d, and nothing after it could be run", s.last(v.top))
 	case v.good == none && s.at(first) == fails:
@@ -46,7 +46,7 @@ func (s *Search) why(v view) string {
 	return ""
 }
 
-// last is the newest moment of a point.
+// last is the newest checkpoint of a point.
 func (s *Search) last(i int) int64 {
 	n := s.points[i].Numbers
 	return n[len(n)-1]

@@ -10,7 +10,7 @@ import (
 // maxSince bounds what a capture hands over: of more than that, the trees tell.
 const maxSince = 2000
 
-// Since is what a capture found to differ from the moment that its index was made with:
+// Since is what a capture found to differ from the checkpoint that its index was made with:
 // what tree.Compare of the two trees tells below the root, without reading one of them.
 type Since struct {
 	Checkpoint retake.CheckpointID

@@ -35,12 +35,12 @@ type keyAnswer struct {
 
 func (f *face) adminCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "admin", Short: "look after a server: bootstrap, namespaces, keys",
+		Use: "admin", Short: "Manage a server: bootstrap, namespaces, keys",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
 			}
-			return usage(helpHint(cmd), "There is no command admin %s.", args[0])
+			return usage(helpHint(cmd), "Unknown command: admin %s", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.commandHelp(cmd)
@@ -153,6 +153,6 @@ func (f *face) adminKey() *cobra.Command {
 		})
 	})
 	cmd.Flags().StringVar(&name, "name", "", "what it is for")
-	cmd.Flags().DurationVar(&expires, "expires", 0, "how long it is good for, such as 720h; else until it is revoked")
+	cmd.Flags().DurationVar(&expires, "expires", 0, "expire after this long, such as 720h (default: never)")
 	return cmd
 }

@@ -17,9 +17,9 @@ type adoptCmd struct {
 
 func (f *face) adoptCommand() *cobra.Command {
 	c := &adoptCmd{journey: journey{face: f}}
-	cmd := &cobra.Command{Use: "adopt FORK", Short: "bring the changes of a fork home: shows the plan, then asks", Args: between(1, 1), RunE: c.run}
+	cmd := &cobra.Command{Use: "adopt FORK", Short: "Merge a fork's changes into this workspace", Args: between(1, 1), RunE: c.run}
 	c.flags(cmd)
-	cmd.Flags().StringVar(&c.check, "if", "", "only if `CMD` ends well in the fork")
+	cmd.Flags().StringVar(&c.check, "if", "", "only if `CMD` succeeds in the fork")
 	return cmd
 }
 
@@ -64,7 +64,7 @@ func (c *adoptCmd) fork(ctx context.Context, s retake.Service, ws retake.Workspa
 	case 0:
 		return retake.Workspace{}, &retake.Error{
 			Kind: retake.NotFound, What: fmt.Sprintf("there is no fork %s of %s", typed, ws.Name), Safe: nothingChanged,
-			Hint: "all: retake forks     grow one: retake fork latest",
+			Hint: "all: retake forks     create one: retake fork latest",
 		}
 	case 1:
 		return found[0], nil

@@ -29,19 +29,19 @@ type agentsAnswer struct {
 
 func (f *face) agentsCommand() *cobra.Command {
 	c := &agentsCmd{face: f}
-	cmd := &cobra.Command{Use: "agents", Short: "hooks that make every turn of an agent a moment", Args: between(0, 0), RunE: c.status}
-	status := &cobra.Command{Use: "status", Short: "which agents are here, and whether their hooks are ours", Args: between(0, 0), RunE: c.status}
-	install := &cobra.Command{Use: "install [AGENT…]", Short: "put our hooks into the settings of agents", Args: between(0, -1), RunE: c.install}
-	remove := &cobra.Command{Use: "remove [AGENT…]", Short: "take our hooks out again, byte for byte", Args: between(0, -1), RunE: c.remove}
+	cmd := &cobra.Command{Use: "agents", Short: "Install or remove the hooks in your agents", Args: between(0, 0), RunE: c.status}
+	status := &cobra.Command{Use: "status", Short: "List installed agents and the state of their hooks", Args: between(0, 0), RunE: c.status}
+	install := &cobra.Command{Use: "install [AGENT…]", Short: "Install Retake's hooks in your agents", Args: between(0, -1), RunE: c.install}
+	remove := &cobra.Command{Use: "remove [AGENT…]", Short: "Remove Retake's hooks from your agents", Args: between(0, -1), RunE: c.remove}
 	for _, sub := range []*cobra.Command{status, install, remove} {
-		sub.Flags().BoolVar(&c.project, "project", false, "the settings of this project instead of yours")
+		sub.Flags().BoolVar(&c.project, "project", false, "use this project's agent settings instead of yours")
 		cmd.AddCommand(sub)
 	}
-	status.Flags().BoolVar(&c.all, "all", false, "also agents that are not here")
+	status.Flags().BoolVar(&c.all, "all", false, "include agents that are not installed")
 	for _, sub := range []*cobra.Command{install, remove} {
-		sub.Flags().BoolVar(&c.plan, "plan", false, "show the exact lines; change nothing")
+		sub.Flags().BoolVar(&c.plan, "plan", false, "show the exact changes; change nothing")
 	}
-	install.Flags().BoolVar(&c.worktree, "worktree", false, "with --project: let Claude Code take forks of ours for its worktrees")
+	install.Flags().BoolVar(&c.worktree, "worktree", false, "with --project: let Claude Code use Retake forks as worktrees")
 	return cmd
 }
 
@@ -186,7 +186,7 @@ func (c *agentsCmd) change(ctx context.Context, list []agents.Agent, plan func(a
 	}
 	if !c.yes {
 		if !c.canAsk() {
-			return &retake.Error{Kind: retake.Denied, What: "nobody is here to ask", Safe: nothingChanged, Hint: "say so: --yes     look first: --plan"}
+			return &retake.Error{Kind: retake.Denied, What: "this changes settings of your agents, which needs your confirmation", Safe: nothingChanged, Hint: "preview: add --plan     go ahead: add --yes"}
 		}
 		ok, err := c.ask(ctx, question)
 		if err != nil || !ok {

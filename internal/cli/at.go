@@ -14,7 +14,7 @@ import (
 
 func (f *face) atCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "at REF -- CMD…", Short: "run a program at a moment, in a throw-away fork; its exit code is ours", Args: programArgs(1, 1),
+		Use: "at REF -- CMD…", Short: "Run a command on an earlier checkpoint, in a temporary fork", Args: programArgs(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			refs, program := splitDash(cmd, args)
 			return f.runAt(cmd.Context(), refs[0], program)
@@ -63,7 +63,7 @@ func (f *face) throwaway(s retake.Service, ws retake.Workspace) throwaway {
 	return throwaway{face: f, s: s, ws: ws, bar: f.progress("fork"), warn: f.warn}
 }
 
-// at grows a fork of a moment, lets use run programs in it with the fork in the place
+// at grows a fork of a checkpoint, lets use run programs in it with the fork in the place
 // of the workspace, so that absolute paths mean the fork, and removes it.
 func (t throwaway) at(ctx context.Context, ref string, use func(Command) error) error {
 	if t.Scratch == nil {
@@ -88,7 +88,7 @@ func (t throwaway) in(ctx context.Context, dir, ref string, use func(Command) er
 	}
 	t.warn(res.Warnings)
 	below, err := t.inside(t.ws, t.workdir())
-	if err != nil || missing(filepath.Join(dir, below)) { // it was not there at that moment
+	if err != nil || missing(filepath.Join(dir, below)) { // it was not there at that checkpoint
 		below = ""
 	}
 	return use(Command{Dir: dir, Below: below, Over: t.ws.Root})

@@ -31,7 +31,7 @@ func (f *face) auditCommand() *cobra.Command {
 	var check bool
 	var limit int
 	cmd := &cobra.Command{
-		Use: "audit", Short: "who did what on a server; --check: whether that was changed", Args: between(0, 0),
+		Use: "audit", Short: "Show the server's audit log", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit <= 0 {
 				return usage(helpHint(cmd), "The limit is a number above 0.")
@@ -50,8 +50,8 @@ func (f *face) auditCommand() *cobra.Command {
 			return f.emit(auditAnswer{1, given(all)}, func(l picture.Look) string { return renderAudit(l, all) })
 		},
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "read the whole log and every anchor, and compare")
-	cmd.Flags().IntVar(&limit, "limit", auditShown, "at most `N` entries, the newest")
+	cmd.Flags().BoolVar(&check, "check", false, "verify the integrity of the whole log")
+	cmd.Flags().IntVar(&limit, "limit", auditShown, "show the newest `N` entries")
 	return cmd
 }
 

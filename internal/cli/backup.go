@@ -19,12 +19,12 @@ type backupAnswer struct {
 
 func (f *face) backupCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "backup", Short: "send the moments to a git remote too: set, status, now, off",
+		Use: "backup", Short: "Back up checkpoints to a git remote",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
 			}
-			return usage(helpHint(cmd), "There is no command backup %s.", args[0])
+			return usage(helpHint(cmd), "Unknown command: backup %s", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.commandHelp(cmd)
@@ -38,7 +38,7 @@ func (f *face) backupCommand() *cobra.Command {
 func (f *face) backupSet() *cobra.Command {
 	var host string
 	cmd := &cobra.Command{
-		Use: "set URL", Short: "say where: git@host:path", Args: between(1, 1),
+		Use: "set URL", Short: "Set the git remote to back up to", Args: between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, ws, err := f.here(cmd.Context())
 			if err != nil {
@@ -62,7 +62,7 @@ func (f *face) backupSet() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&host, "host-key", "", "the host is the one with this `KEY`, or fingerprint SHA256:…")
+	cmd.Flags().StringVar(&host, "host-key", "", "trust the host with this `KEY` or fingerprint SHA256:…")
 	return cmd
 }
 
@@ -90,7 +90,7 @@ func (f *face) agreeToHost(ctx context.Context, b retake.Backup) error {
 }
 
 func renderSet(l picture.Look, ws retake.Workspace, b retake.Backup) string {
-	text := fmt.Sprintf("%s Moments of %s go to %s, branch %s.\n", l.Green(l.Glyphs.Yes), l.Bold(screen.Escape(ws.Name)), screen.Escape(b.URL), screen.Escape(b.Branch))
+	text := fmt.Sprintf("%s Checkpoints of %s go to %s, branch %s.\n", l.Green(l.Glyphs.Yes), l.Bold(screen.Escape(ws.Name)), screen.Escape(b.URL), screen.Escape(b.Branch))
 	if b.Public != "" {
 		text += fmt.Sprintf("\n  The remote must let this key in, with the right to write:\n\n  %s\n", screen.Escape(b.Public))
 	}
@@ -99,7 +99,7 @@ func renderSet(l picture.Look, ws retake.Workspace, b retake.Backup) string {
 
 func (f *face) backupStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "how far it is, and what is left out", Args: between(0, 0),
+		Use: "status", Short: "Show how far the backup is and what it leaves out", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, ws, err := f.here(cmd.Context())
 			if err != nil {
@@ -116,7 +116,7 @@ func (f *face) backupStatus() *cobra.Command {
 
 func (f *face) backupNow() *cobra.Command {
 	return &cobra.Command{
-		Use: "now", Short: "send what is not there yet, and wait for it", Args: between(0, 0),
+		Use: "now", Short: "Back up now and wait until it is done", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, ws, err := f.here(cmd.Context())
 			if err != nil {
@@ -133,7 +133,7 @@ func (f *face) backupNow() *cobra.Command {
 
 func (f *face) backupOff() *cobra.Command {
 	return &cobra.Command{
-		Use: "off", Short: "end it; the remote keeps what it has", Args: between(0, 0),
+		Use: "off", Short: "Stop backing up; the remote keeps what it has", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, ws, err := f.here(cmd.Context())
 			if err != nil {
@@ -197,7 +197,7 @@ func sentRow(l picture.Look, b retake.Backup) (statusRow, bool) {
 	facts := []string{fmt.Sprintf("%d is there, read back %s", p.Number, l.Ago(p.At)), "commit " + screen.Escape(p.Commit[:min(len(p.Commit), 10)])}
 	sign := l.Green(l.Glyphs.Yes)
 	if b.Behind > 0 {
-		facts = append(facts, picture.Moments(b.Behind)+" behind")
+		facts = append(facts, picture.Checkpoints(b.Behind)+" behind")
 		sign = l.Yellow("!")
 	}
 	return statusRow{sign, "backup", l.Facts(facts...)}, true

@@ -47,13 +47,13 @@ func firstRun(l picture.Look) string {
 	return strings.Join([]string{
 		"No directory is protected yet.",
 		"",
-		"Retake keeps a moment of a project after every turn of an AI agent, tells you",
-		"what really changed in it, and takes you back without losing anything.",
+		"Retake saves your whole project after every turn of an AI agent. It shows what",
+		"really changed, and any turn can be undone without losing anything.",
 		"",
-		"  " + l.Bold("cd your-project && retake init") + "     looks first; asks when something is unusual",
-		"  " + l.Bold("retake demo") + "                        a small shop with a history, to try it on",
+		"  " + l.Bold("cd your-project && retake init") + "     start protecting this directory",
+		"  " + l.Bold("retake demo") + "                        a sample project with a history, to try",
 		"",
-		"Your files were not touched. No account, no network: all it keeps stays here.",
+		"Your files were not touched. No account, no network: everything stays here.",
 		"",
 	}, "\n")
 }

@@ -23,17 +23,17 @@ type bisectCmd struct {
 func (f *face) bisectCommand() *cobra.Command {
 	c := &bisectCmd{face: f}
 	cmd := &cobra.Command{
-		Use: "bisect -- CMD…", Short: "the first moment at which a command fails, found with few runs",
+		Use: "bisect -- CMD…", Short: "Find the first checkpoint where a command fails",
 		Long: "CMD runs in throw-away forks, and your files are not touched. Every answer is recorded, so a second search needs fewer\n" +
 			"runs. One word with spaces is a line for a shell.\n" +
 			"Exit codes: 0 found, 3 there is no border (it passes at the newest, or fails already at the first), 12 what could not\n" +
 			"be run hides it.",
 		Args: programArgs(0, 0), RunE: c.run,
 	}
-	cmd.Flags().StringVar(&c.from, "from", "", "begin the search at `REF`; default: the first moment")
-	cmd.Flags().StringVar(&c.to, "to", "", "end it at `REF`; default: the newest moment")
-	cmd.Flags().StringVar(&c.name, "name", "", "record the answers as `NAME`")
-	cmd.Flags().DurationVar(&c.limit, "verify-limit", 0, "end each run after `DURATION`; default: the setting verify-limit")
+	cmd.Flags().StringVar(&c.from, "from", "", "start at `REF` (default: the first checkpoint)")
+	cmd.Flags().StringVar(&c.to, "to", "", "end at `REF` (default: the newest checkpoint)")
+	cmd.Flags().StringVar(&c.name, "name", "", "record the results as `NAME`")
+	cmd.Flags().DurationVar(&c.limit, "verify-limit", 0, "stop each run after `DURATION` (default: the setting verify-limit)")
 	return cmd
 }
 
@@ -69,7 +69,7 @@ func (c *bisectCmd) run(cmd *cobra.Command, args []string) error {
 	return c.told(b)
 }
 
-// line finds the moments to search, oldest first: the way that leads to the newest one.
+// line finds the checkpoints to search, oldest first: the way that leads to the newest one.
 // What a restore left behind is not on it, and neither is what ran out of time: the
 // complete one follows.
 func (c *bisectCmd) line(ctx context.Context, s retake.Service, ws retake.Workspace) ([]retake.Checkpoint, error) {
@@ -100,10 +100,10 @@ func (c *bisectCmd) line(ctx context.Context, s retake.Service, ws retake.Worksp
 			return line[i:], nil
 		}
 	}
-	return nil, usage("the line: retake log", "Moment %d is not on the line that leads to %d.", first.Number, last.Number)
+	return nil, usage("the line: retake log", "Checkpoint %d is not on the line that leads to %d.", first.Number, last.Number)
 }
 
-// wayTo follows the parents from last down through older moments, which come newest
+// wayTo follows the parents from last down through older checkpoints, which come newest
 // first, and answers the way oldest first. A parent that was forgotten is passed over:
 // ids grow with time, so the newest one with a smaller id stands for it.
 func wayTo(last retake.Checkpoint, older []retake.Checkpoint) []retake.Checkpoint {
@@ -162,7 +162,7 @@ type bisection struct {
 	warnings []retake.Warning
 }
 
-// bisectPoint is a run of moments with equal content.
+// bisectPoint is a run of checkpoints with equal content.
 type bisectPoint struct {
 	Numbers []int64          `json:"numbers"`
 	Content retake.ContentID `json:"content"`
@@ -210,8 +210,8 @@ func (b *bisection) hear(i int, v retake.Verification) {
 	b.running = -1
 }
 
-// moment is the checkpoint with that number.
-func (b *bisection) moment(number int64) *retake.Checkpoint {
+// checkpoint is the checkpoint with that number.
+func (b *bisection) checkpoint(number int64) *retake.Checkpoint {
 	for i := range b.line {
 		if b.line[i].Number == number {
 			return &b.line[i]
@@ -227,10 +227,10 @@ func (b *bisection) settle() {
 	b.Why, b.Found = r.Why, r.Why == "" && r.Good >= 0 && r.Bad >= 0
 	if r.Good >= 0 {
 		n := b.Points[r.Good].Numbers
-		b.Good = b.moment(n[len(n)-1])
+		b.Good = b.checkpoint(n[len(n)-1])
 	}
 	if r.Bad >= 0 {
-		b.Bad = b.moment(b.Points[r.Bad].Numbers[0])
+		b.Bad = b.checkpoint(b.Points[r.Bad].Numbers[0])
 		b.Output = b.answer(b.Points[r.Bad].Content).Output
 	}
 	b.Name = b.named()

@@ -7,7 +7,7 @@ import (
 	"github.com/retake-dev/retake/internal/picture"
 )
 
-// Bisection draws a search of a line, oldest moment first: the screen while run
+// Bisection draws a search of a line, oldest checkpoint first: the screen while run
 // number pause goes on, and the one at the end.
 func Bisection(l Look, line []retake.Checkpoint, stored []retake.Verification, ask func(number int64) retake.Verification, story *retake.Story, pause int) (running, result string) {
 	b := &bisection{V: 1, q: typedInquiry("", []string{"npm", "run", "e2e:login"}, 0), line: line}

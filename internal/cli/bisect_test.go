@@ -28,7 +28,7 @@ type bisected struct {
 	Story *retake.Story
 }
 
-// six moments; the word goes with the fourth.
+// six checkpoints; the word goes with the fourth.
 func (p *person) six() {
 	p.t.Helper()
 	p.types("", "init").want(p.t, 0, "", "")
@@ -51,7 +51,7 @@ func TestBisectFindsTheFirstThatFails(t *testing.T) {
 	p.six()
 	p.write("a.txt", "now\n")
 	s := p.types("", "bisect", "--no-color", "--", "npm", "test")
-	s.want(t, 0, "✘ 4 is the first moment at which this fails", "look:          retake diff 3 4\ngo back:       retake restore 3\nonly the file: retake restore 3 -- a.txt\n")
+	s.want(t, 0, "✘ 4 is the first checkpoint at which this fails", "look:          retake diff 3 4\ngo back:       retake restore 3\nonly the file: retake restore 3 -- a.txt\n")
 	for _, want := range []string{
 		"\n  1 ─── 2 ─── 3 ─── 4 ─── 5 ─── 6\n", "  step 3            the last one that passes\n", "  1 min and 1 file later\n",
 		"\nWhat really changed from 3 to 4\n\n  source     1  a.txt", "\nThe end of the failing run\n\n  a.txt is broken 4\n",
@@ -82,10 +82,10 @@ func TestBisectWithoutABorderHasACode(t *testing.T) {
 	p := newPerson(t)
 	p.write("a.txt", "works\n")
 	p.six()
-	p.types("", "bisect", "--to", "3", "--no-color", "--", "npm", "test").want(t, 3, "✔ It passes at the newest moment", "then again: ")
+	p.types("", "bisect", "--to", "3", "--no-color", "--", "npm", "test").want(t, 3, "✔ It passes at the newest checkpoint", "then again: ")
 	p.types("", "bisect", "--from", "4", "--no-color", "--", "npm", "test").want(t, 3, "? It fails already at the first", "")
-	p.types("", "bisect", "--from", "5", "--to", "3", "--", "npm", "test").want(t, 2, "", "Moment 5 is not on the line that leads to 3.")
-	p.types("", "bisect", "--to", "99", "--", "npm", "test").want(t, 3, "", "There is no moment 99")
+	p.types("", "bisect", "--from", "5", "--to", "3", "--", "npm", "test").want(t, 2, "", "Checkpoint 5 is not on the line that leads to 3.")
+	p.types("", "bisect", "--to", "99", "--", "npm", "test").want(t, 3, "", "There is no checkpoint 99")
 	p.program = func(c cli.Command) (int, error) {
 		b, err := os.ReadFile(filepath.Join(c.Dir, "a.txt"))
 		switch text := string(b); {

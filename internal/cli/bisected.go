@@ -35,7 +35,7 @@ func bisectAnswer(l picture.Look, b *bisection) string {
 	sign, text := l.Red(l.Glyphs.No), ""
 	switch {
 	case b.Found:
-		text = fmt.Sprintf("%d is the first moment at which this fails", b.Bad.Number)
+		text = fmt.Sprintf("%d is the first checkpoint at which this fails", b.Bad.Number)
 	case b.Good != nil && b.Bad == nil:
 		sign, text = l.Green(l.Glyphs.Yes), b.Why
 	default:
@@ -57,7 +57,7 @@ func bisectAnswer(l picture.Look, b *bisection) string {
 	return l.Ends(sign+" "+l.Bold(text), l.Dim(right), width, screen.Width(right)) + "\n"
 }
 
-// borderRows are the last moment that passes and the first that fails.
+// borderRows are the last checkpoint that passes and the first that fails.
 func borderRows(l picture.Look, b *bisection) string {
 	var rows []borderRow
 	if b.Good != nil {
@@ -151,7 +151,7 @@ func bisectHints(l picture.Look, b *bisection) []string {
 	case b.Good != nil:
 		return []string{"the files may have changed since", "retake save", "then again", "retake bisect -- " + commandText(l, b.Command)}
 	case b.Bad != nil:
-		return []string{"all moments", "retake log", "try it here", b.Command}
+		return []string{"all checkpoints", "retake log", "try it here", b.Command}
 	}
 	return []string{"try it here", b.Command}
 }

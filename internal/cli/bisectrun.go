@@ -41,9 +41,9 @@ func (w watched) search(ctx context.Context, s retake.Service, ws retake.Workspa
 	}
 }
 
-// one asks the oldest moment of a point.
+// one asks the oldest checkpoint of a point.
 func (w watched) one(ctx context.Context, fork throwaway, i int) (retake.Verification, error) {
-	cp := w.b.moment(w.b.Points[i].Numbers[0])
+	cp := w.b.checkpoint(w.b.Points[i].Numbers[0])
 	var said retake.Attestation
 	err := fork.at(ctx, string(cp.ID), func(c Command) error {
 		var err error
@@ -61,7 +61,7 @@ func (w watched) one(ctx context.Context, fork throwaway, i int) (retake.Verific
 func (c *bisectCmd) cutShort(err error, b *bisection) error {
 	c.warn(b.warnings)
 	e := *retake.AsError(err)
-	kept := "No answer was recorded yet."
+	kept := "No result was recorded yet."
 	if n := len(b.Runs); n > 0 {
 		kept = picture.Number(int64(n), "answer stays", "answers stay") + " stored."
 	}

@@ -18,7 +18,7 @@ func renderBisecting(l picture.Look, b *bisection) string {
 	for _, row := range bisectRuns(l, b) {
 		s.WriteString(row)
 	}
-	fmt.Fprintf(&s, "\n%s\n", l.Dim("ctrl-c stops; the answers so far stay stored"))
+	fmt.Fprintf(&s, "\n%s\n", l.Dim("ctrl-c stops; results so far are kept"))
 	return s.String()
 }
 
@@ -31,15 +31,15 @@ func bisectHead(l picture.Look, b *bisection) string {
 		}
 		contents[p.Content] = true
 	}
-	stored := fmt.Sprintf("%s of them %s an answer stored.", screen.Count(int64(known)), verb(known, "has", "have"))
+	stored := fmt.Sprintf("%s of them %s a stored result.", screen.Count(int64(known)), verb(known, "has", "have"))
 	switch known {
 	case 0:
-		stored = "None has an answer stored yet."
+		stored = "None has a stored result yet."
 	case len(contents):
-		stored = "All answers are stored."
+		stored = "All results are stored."
 	}
 	var s strings.Builder
-	head := fmt.Sprintf("%s on this line %s %s. %s", picture.Moments(int64(len(b.line))), verb(len(b.line), "holds", "hold"), picture.Number(int64(len(contents)), "tree", "different trees"), stored)
+	head := fmt.Sprintf("%s on this line %s %s. %s", picture.Checkpoints(int64(len(b.line))), verb(len(b.line), "holds", "hold"), picture.Number(int64(len(contents)), "tree", "different trees"), stored)
 	fmt.Fprintln(&s, strings.Join(picture.Wrap(head, l.Width), "\n"))
 	if most := b.search.Most() + len(b.Runs); most > 0 {
 		each := "each in a fork"
@@ -97,7 +97,7 @@ func ranText(v retake.Verification) string {
 	}
 }
 
-// sameFiles says what a run is worth beside its own moment.
+// sameFiles says what a run is worth beside its own checkpoint.
 func sameFiles(b *bisection, v retake.Verification) string {
 	var parts []string
 	if v.Verdict != retake.Passed && v.Verdict != retake.Failed {
@@ -126,7 +126,7 @@ func remaining(b *bisection, d time.Duration) string {
 	return ""
 }
 
-// span names moments: 1–9, or 14,19,20.
+// span names checkpoints: 1–9, or 14,19,20.
 func span(numbers []int64) string {
 	var parts []string
 	for i := 0; i < len(numbers); {

@@ -83,7 +83,8 @@ func TestBisectScreens80(t *testing.T) {
 	t.Parallel()
 	running, result := cli.Bisection(cli.NewLook(80, now, false, false), shopLine(), nil, shopAnswer, shopStory(), 5)
 	same(t, running,
-		`18 moments on this line hold 7 different trees. None has an answer stored yet.`,
+		`18 checkpoints on this line hold 7 different trees. None has a stored result`,
+		`yet.`,
 		`At most 5 runs, each in a fork that is thrown away. Your files are not touched.`,
 		``,
 		`  1–9 ─── 10 ─── 11–12 ─── 13 ─── 14,19,20 ─── 21 ─── 22`,
@@ -95,10 +96,10 @@ func TestBisectScreens80(t *testing.T) {
 		`  run 4   14   ✔ passes           38 s   19 and 20 have the same files`,
 		`  run 5   21   ◌ running          17 s   about 13 s left`,
 		``,
-		`ctrl-c stops; the answers so far stay stored`,
+		`ctrl-c stops; results so far are kept`,
 	)
 	same(t, result,
-		`✘ 21 is the first moment at which this fails       e2e:login, 5 runs, 2 min 41 s`,
+		`✘ 21 is the first checkpoint at which this fails   e2e:login, 5 runs, 2 min 41 s`,
 		``,
 		`  1–9 ─── 10 ─── 11–12 ─── 13 ─── 14,19,20 ─── 21 ─── 22`,
 		`   ✔      ·        ·       ?         ✔         ✘      ✘`,
@@ -142,7 +143,7 @@ func TestBisectScreensWideAndPlain(t *testing.T) {
 	}
 }
 
-// A thousand moments fit on a screen: neighbours that say the same are one.
+// A thousand checkpoints fit on a screen: neighbours that say the same are one.
 func TestBisectFoldsManyPoints(t *testing.T) {
 	t.Parallel()
 	var line []retake.Checkpoint
@@ -157,7 +158,7 @@ func TestBisectFoldsManyPoints(t *testing.T) {
 		return retake.Verification{Name: "test", Verdict: retake.Passed}
 	}
 	_, result := cli.Bisection(cli.NewLook(80, now, false, false), line, nil, ask, nil, 0)
-	if runs > 12 || !strings.HasPrefix(result, "✘ 700 is the first moment at which this fails") {
+	if runs > 12 || !strings.HasPrefix(result, "✘ 700 is the first checkpoint at which this fails") {
 		t.Fatalf("%d runs:\n%s", runs, result)
 	}
 	for row := range strings.SplitSeq(result, "\n") {
@@ -186,7 +187,7 @@ func TestBisectStoredAnswersNeedNoRun(t *testing.T) {
 		return retake.Verification{Verdict: retake.CouldNotRun}
 	}
 	_, result := cli.Bisection(cli.NewLook(80, now, false, false), shopLine(), stored, ask, nil, 0)
-	if !strings.HasPrefix(result, "✘ 21 is the first moment at which this fails                  e2e:login, no runs\n") {
+	if !strings.HasPrefix(result, "✘ 21 is the first checkpoint at which this fails              e2e:login, no runs\n") {
 		t.Fatalf("got\n%s", result)
 	}
 	// A claim is no answer, and neither is what ran at another path.
@@ -212,7 +213,7 @@ func TestBisectWithoutABorder(t *testing.T) {
 		return retake.Verification{Name: "test", Verdict: retake.Passed, Took: time.Second}
 	}, nil, 0)
 	same(t, passes,
-		`✔ It passes at the newest moment                              test, 1 run, 1.0 s`,
+		`✔ It passes at the newest checkpoint                          test, 1 run, 1.0 s`,
 		``,
 		`  1 ─── 2`,
 		`  ·     ✔`,
@@ -235,7 +236,7 @@ func TestBisectWithoutABorder(t *testing.T) {
 	}
 }
 
-func TestTheWayToAMoment(t *testing.T) {
+func TestTheWayToACheckpoint(t *testing.T) {
 	t.Parallel()
 	cps := []retake.Checkpoint{ // newest first; 3 and 4 were left behind by going back to 2
 		{ID: "cp_6", Number: 6, Parent: "cp_5"},

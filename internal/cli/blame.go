@@ -30,11 +30,11 @@ func (a blameAnswer) MarshalJSON() ([]byte, error) { return versioned(a.V, a.Bla
 func (f *face) blameCommand() *cobra.Command {
 	c := &blameCmd{face: f, limit: findLimit}
 	cmd := &cobra.Command{
-		Use: "blame PATH", Short: "which moment wrote each line of a file, or changed a package", Args: between(0, 1), RunE: c.run,
+		Use: "blame PATH", Short: "Show which checkpoint wrote each line of a file", Args: between(0, 1), RunE: c.run,
 	}
 	cmd.Flags().StringVar(&c.at, "at", "", "the file as it was at `REF`")
-	cmd.Flags().StringVar(&c.pack, "package", "", "the moments in which `NAME` came, went or got another version")
-	cmd.Flags().IntVarP(&c.limit, "limit", "n", c.limit, "at most `N` moments of a package")
+	cmd.Flags().StringVar(&c.pack, "package", "", "list checkpoints that added, removed or updated the package `NAME`")
+	cmd.Flags().IntVarP(&c.limit, "limit", "n", c.limit, "show at most `N` checkpoints of a package")
 	return cmd
 }
 
@@ -58,13 +58,13 @@ func (c *blameCmd) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	g := picture.GoalsOf(ctx, s, ws, b.Moments)
+	g := picture.GoalsOf(ctx, s, ws, b.Checkpoints)
 	err = c.emit(blameAnswer{1, b}, func(l picture.Look) string {
 		l.Goals = g
 		return renderBlame(l, b, !c.OutTTY)
 	})
-	if len(b.Moments) > 0 {
-		c.hint("one line", "retake why "+c.talk().Word(args[0])+":1", "one moment", fmt.Sprintf("retake show %d", b.Moments[0].Number))
+	if len(b.Checkpoints) > 0 {
+		c.hint("one line", "retake why "+c.talk().Word(args[0])+":1", "one checkpoint", fmt.Sprintf("retake show %d", b.Checkpoints[0].Number))
 	}
 	return err
 }
@@ -79,8 +79,8 @@ func (f *face) blamed(ctx context.Context, s retake.Service, ws retake.Workspace
 	if b.Lines == nil {
 		b.Lines = []retake.BlameLine{}
 	}
-	if b.Moments == nil {
-		b.Moments = []retake.Checkpoint{}
+	if b.Checkpoints == nil {
+		b.Checkpoints = []retake.Checkpoint{}
 	}
 	return b, err
 }
@@ -90,7 +90,7 @@ type blameColumns struct{ number, when, who, title, line int }
 
 func fitBlame(l picture.Look, b retake.Blame) blameColumns {
 	c := blameColumns{number: 2, when: 5, title: 20, line: len(picture.Numeral(int64(len(b.Lines))))}
-	for _, m := range b.Moments {
+	for _, m := range b.Checkpoints {
 		c.number, c.when = max(c.number, len(picture.Numeral(m.Number))), max(c.when, screen.Width(l.Clock(m.Time)))
 		if l.Width >= picture.WideFrom {
 			c.who = min(max(c.who, screen.Width(writer(m))), 16)
@@ -102,7 +102,7 @@ func fitBlame(l picture.Look, b retake.Blame) blameColumns {
 	return c
 }
 
-// writer is who worked when a moment came to be.
+// writer is who worked when a checkpoint came to be.
 func writer(cp retake.Checkpoint) string {
 	if cp.Turn == nil || cp.Trigger == retake.TriggerPrompt { // what stands before a turn is not of it
 		return ""
@@ -110,7 +110,7 @@ func writer(cp retake.Checkpoint) string {
 	return screen.Escape(cp.Turn.Agent)
 }
 
-// renderBlame names a moment once for all neighbours that it wrote. Who reads a pipe
+// renderBlame names a checkpoint once for all neighbours that it wrote. Who reads a pipe
 // gets whole lines.
 func renderBlame(l picture.Look, b retake.Blame, whole bool) string {
 	var s strings.Builder
@@ -124,7 +124,7 @@ func renderBlame(l picture.Look, b retake.Blame, whole bool) string {
 	}
 	s.WriteString("\n")
 	by := map[int64]retake.Checkpoint{}
-	for _, m := range b.Moments {
+	for _, m := range b.Checkpoints {
 		by[m.Number] = m
 	}
 	c := fitBlame(l, b)

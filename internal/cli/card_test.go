@@ -121,7 +121,7 @@ func TestCardFitsAnyScreen(t *testing.T) {
 	}
 }
 
-// card is a moment with one story.
+// card is a checkpoint with one story.
 func cardOf(st retake.Story) picture.Card {
 	if st.From == nil {
 		st.From = &retake.Checkpoint{Number: 4}
@@ -231,7 +231,7 @@ func TestCardCutsNothingWithoutACount(t *testing.T) {
 	}
 }
 
-func TestCardOfTheFirstMoment(t *testing.T) {
+func TestCardOfTheFirstCheckpoint(t *testing.T) {
 	t.Parallel()
 	c := cardOf(retake.Story{Counts: retake.StoryCounts{Added: 3}})
 	c.Story.From = nil
@@ -264,10 +264,10 @@ func TestCardFlagsAndClaims(t *testing.T) {
 		`                        as 3, the same files`,
 		`             “✔” test   npm test · 6.0 s · codex says so, nobody saw it`,
 		`  coverage   complete · no files, 0 B · 0 B new`,
-		`  effects    e1  09:59  git push\x1b[2J origin  stays done`,
+		`  effects    e1  09:59  git push\x1b[2J origin  can't be undone`,
 		`  flags      mismatch  says docs, changed settings and .env −COOKIE_SECRET, and`,
 		`                       deleted two files that nobody spoke of`,
-		`             contested  also at work: claude-code 5b1e`,
+		`             overlap  also at work: claude-code 5b1e`,
 		`  taken      Tue 3 Nov 2026 10:00:00 · 1 h ago · by hand`,
 		`  id         cp_5`,
 	)

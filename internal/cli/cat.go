@@ -23,7 +23,7 @@ type catAnswer struct {
 func (f *face) catCommand() *cobra.Command {
 	ref := ""
 	cmd := &cobra.Command{
-		Use: "cat REF PATH", Short: "a file as it was", Args: f.catArgs(&ref),
+		Use: "cat REF PATH", Short: "Print a file as it was at a checkpoint", Args: f.catArgs(&ref),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, ws, err := f.here(cmd.Context())
 			if err != nil {
@@ -49,23 +49,23 @@ func (f *face) catCommand() *cobra.Command {
 	return cmd
 }
 
-// catArgs takes a ref and a path. Who names only a file is told how the moment is named.
+// catArgs takes a ref and a path. Who names only a file is told how the checkpoint is named.
 func (f *face) catArgs(ref *string) cobra.PositionalArgs {
-	moment := func(word string) bool {
+	checkpoint := func(word string) bool {
 		r, err := retake.ParseRef(word, f.Clock.Now())
 		return err == nil && r.Form != retake.RefName
 	}
 	return func(cmd *cobra.Command, args []string) error {
-		if *ref != "" || len(args) != 1 || moment(args[0]) {
+		if *ref != "" || len(args) != 1 || checkpoint(args[0]) {
 			return refOr(ref, 2, 2)(cmd, args)
 		}
 		at, path, _ := strings.Cut(args[0], ":")
-		if path == "" || !moment(at) {
+		if path == "" || !checkpoint(at) {
 			at, path = "latest", args[0]
 		}
 		typed := shellLine([]string{path})
-		return usage(fmt.Sprintf("at %s: retake cat %s     its moments: retake log --path %s", at, shellLine([]string{at, path}), typed),
-			"As it was at which moment? Usage: %s.", useLine(cmd))
+		return usage(fmt.Sprintf("at %s: retake cat %s     its checkpoints: retake log --path %s", at, shellLine([]string{at, path}), typed),
+			"As it was at which checkpoint? Usage: %s.", useLine(cmd))
 	}
 }
 

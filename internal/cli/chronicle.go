@@ -16,7 +16,7 @@ type chronicleAnswer struct {
 	Mentions []retake.Mention `json:"mentions"`
 }
 
-// chronicle tells the moments in which a package changed; without any, those of
+// chronicle tells the checkpoints in which a package changed; without any, those of
 // whatever else has that name.
 func (c *blameCmd) chronicle(ctx context.Context) error {
 	s, ws, err := c.here(ctx)
@@ -40,7 +40,7 @@ func (c *blameCmd) chronicle(ctx context.Context) error {
 			}
 		}
 		return told{&retake.Error{
-			Kind: retake.NotFound, What: fmt.Sprintf("no moment of %s changed a package %s", ws.Name, c.pack), Safe: nothingChanged,
+			Kind: retake.NotFound, What: fmt.Sprintf("no checkpoint of %s changed a package %s", ws.Name, c.pack), Safe: nothingChanged,
 			Hint: "by words: retake find " + shellLine([]string{c.pack}) + "     what is there now: retake diff start latest",
 		}}
 	}
@@ -57,7 +57,7 @@ func (c *blameCmd) chronicle(ctx context.Context) error {
 	return err
 }
 
-// renderChronicle has a row for each fact, newest first; a moment is named once.
+// renderChronicle has a row for each fact, newest first; a checkpoint is named once.
 func renderChronicle(l picture.Look, list []retake.Mention) string {
 	num, when, group, what := 2, 5, 0, 0
 	for _, m := range list {

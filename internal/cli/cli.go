@@ -29,7 +29,7 @@ type Deps struct {
 	// means that it did not run, or, if it wraps ErrElsewhere, where it did.
 	Run     func(ctx context.Context, c Command) (exit int, err error)
 	Scratch func() (dir string, remove func() error, err error) // an empty directory for a throw-away fork
-	// Mount shows the moments of a workspace below dir until ctx ends; ready is
+	// Mount shows the checkpoints of a workspace below dir until ctx ends; ready is
 	// called when they are there.
 	Mount func(ctx context.Context, dir string, ws retake.Workspace, s retake.Service, ready func()) error
 

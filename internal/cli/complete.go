@@ -17,7 +17,7 @@ import (
 
 const (
 	completeWait  = 2 * time.Second // a person is waiting at the prompt
-	completeMost  = 40              // moments that are offered
+	completeMost  = 40              // checkpoints that are offered
 	completeTitle = 60              // columns of a title
 )
 
@@ -84,7 +84,7 @@ func (f *face) offer(cmd *cobra.Command, what offered) []cobra.Completion {
 	return slices.DeleteFunc(what(f, ctx), func(c cobra.Completion) bool { return c == "" })
 }
 
-// offerRefs are the words that name a moment, the pins, and the newest moments with their
+// offerRefs are the words that name a checkpoint, the pins, and the newest checkpoints with their
 // titles.
 func (f *face) offerRefs(ctx context.Context) []cobra.Completion {
 	s, ws, err := f.find(ctx)
@@ -103,7 +103,7 @@ func (f *face) offerRefs(ctx context.Context) []cobra.Completion {
 		title, _ := l.Titled(c, picture.Goals{})
 		out = append(out, described(strconv.FormatInt(c.Number, 10), l.Clock(c.Time)+"  "+title))
 	}
-	out = append(out, described("latest", "the newest moment"), described("good", "the newest moment that is good"), described("start", "the first moment"))
+	out = append(out, described("latest", "the newest checkpoint"), described("good", "the newest checkpoint that is good"), described("start", "the first checkpoint"))
 	for _, p := range t.Pins {
 		out = append(out, described(p.Name, "a pin"))
 	}

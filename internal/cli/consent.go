@@ -70,6 +70,6 @@ func refusal(missing []retake.Danger, accepted, typed []string) error {
 	}
 	return &retake.Error{
 		Kind: retake.Denied, What: strings.Join(texts, " "), Safe: nothingChanged,
-		Hint: "look: retake estimate" + dir + "     or say so: retake init" + dir + " --accept " + strings.Join(accepted, ","),
+		Hint: "look: retake estimate" + dir + "     go ahead: retake init" + dir + " --accept " + strings.Join(accepted, ","),
 	}
 }

@@ -31,7 +31,7 @@ type consoleAnswer struct {
 func (f *face) consoleCommand() *cobra.Command {
 	var closed bool
 	cmd := &cobra.Command{
-		Use: "console", Short: "the timeline in your browser", Args: between(0, 0),
+		Use: "console", Short: "Open the timeline in your browser", Args: between(0, 0),
 		Long: "Opens the web console of this machine, at the workspace you are in. The address is good once,\n" +
 			"for a minute; the page stays good for twelve hours, or until the daemon ends. With --server\n" +
 			"it opens that of the server, which asks for a key.",
@@ -51,7 +51,7 @@ func (f *face) consoleCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&closed, "no-open", false, "tell the address, and open no browser")
+	cmd.Flags().BoolVar(&closed, "no-open", false, "print the address instead of opening a browser")
 	return cmd
 }
 
@@ -61,7 +61,7 @@ func (f *face) consoleAddress(cmd *cobra.Command) (consoleAnswer, error) {
 	if f.far() {
 		u, err := url.Parse(f.address())
 		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
-			return consoleAnswer{}, usage("such as https://retake.example.com", "%s is no address of a server.", f.address())
+			return consoleAnswer{}, usage("such as https://retake.example.com", "%s is not a valid server address.", f.address())
 		}
 		at := u.Scheme + "://" + u.Host
 		return consoleAnswer{V: 1, URL: at + "/", Origin: at}, nil

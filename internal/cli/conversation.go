@@ -6,7 +6,7 @@ import (
 	"github.com/retake-dev/retake/internal/picture"
 )
 
-// conversation shows what was said up to a moment.
+// conversation shows what was said up to a checkpoint.
 func (f *face) conversation(cmd *cobra.Command, ref string) error {
 	ctx := cmd.Context()
 	s, ws, err := f.here(ctx)

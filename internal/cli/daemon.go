@@ -62,12 +62,12 @@ type installAnswer struct {
 
 func (f *face) daemonCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "daemon", Short: "the process that answers: start, stop, status, install",
+		Use: "daemon", Short: "Manage the background daemon",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
 			}
-			return usage(helpHint(cmd), "There is no command daemon %s.", args[0])
+			return usage(helpHint(cmd), "Unknown command: daemon %s", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.commandHelp(cmd)
@@ -80,7 +80,7 @@ func (f *face) daemonCommand() *cobra.Command {
 
 func (f *face) daemonStart() *cobra.Command {
 	return &cobra.Command{
-		Use: "start", Short: "start it, if it is not there", Args: between(0, 0),
+		Use: "start", Short: "Start the daemon if it is not running", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			st, err := f.Daemon.Start(cmd.Context())
 			if err != nil {
@@ -95,7 +95,7 @@ func (f *face) daemonStart() *cobra.Command {
 
 func (f *face) daemonStop() *cobra.Command {
 	return &cobra.Command{
-		Use: "stop", Short: "let it finish its work and leave", Args: between(0, 0),
+		Use: "stop", Short: "Stop the daemon after it finishes its work", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			pid, err := f.Daemon.Stop(cmd.Context())
 			if err != nil {
@@ -113,7 +113,7 @@ func (f *face) daemonStop() *cobra.Command {
 
 func (f *face) daemonStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "whether it runs, since when, and where", Args: between(0, 0),
+		Use: "status", Short: "Show whether the daemon runs, since when and where", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			st, running, err := f.Daemon.Status(cmd.Context())
 			if err != nil {
@@ -165,7 +165,7 @@ func renderDaemon(l picture.Look, st DaemonState) string {
 func (f *face) daemonInstall() *cobra.Command {
 	var onlyPrint, now bool
 	cmd := &cobra.Command{
-		Use: "install", Short: "write units, so that systemd starts it on first use", Args: between(0, 0),
+		Use: "install", Short: "Write systemd units that start the daemon on first use", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if onlyPrint {
 				units := f.Daemon.Units()
@@ -178,8 +178,8 @@ func (f *face) daemonInstall() *cobra.Command {
 			return f.emit(installAnswer{1, units}, func(l picture.Look) string { return renderInstalled(l, units, now) })
 		},
 	}
-	cmd.Flags().BoolVar(&onlyPrint, "print", false, "print the units, and write nothing")
-	cmd.Flags().BoolVar(&now, "now", false, "also let systemd read and enable them")
+	cmd.Flags().BoolVar(&onlyPrint, "print", false, "print the units instead of writing them")
+	cmd.Flags().BoolVar(&now, "now", false, "also reload systemd and enable them")
 	return cmd
 }
 
@@ -208,7 +208,7 @@ func renderInstalled(l picture.Look, units []DaemonUnit, now bool) string {
 func (f *face) daemonRun() *cobra.Command {
 	var starter int
 	cmd := &cobra.Command{
-		Use: "run", Short: "be the daemon", Hidden: true, Args: between(0, 0),
+		Use: "run", Short: "Run the daemon in the foreground", Hidden: true, Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.Daemon.Run(cmd.Context(), starter) },
 	}
 	cmd.Flags().IntVar(&starter, "starter", 0, "descriptor on which to say that it is ready")

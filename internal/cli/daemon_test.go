@@ -82,7 +82,7 @@ func TestWhoDoesNotWaitHearsThatTheDaemonDoes(t *testing.T) {
 	p := newPerson(t)
 	p.types("", "init").want(t, 0, "", "")
 	p.wrap = func(s retake.Service) retake.Service { return gone{s} }
-	p.types("", "save").want(t, 130, "", "The daemon goes on with it; the moments before are whole.")
+	p.types("", "save").want(t, 130, "", "The daemon goes on with it; earlier checkpoints are intact.")
 	p.types("", "save", "--solo").want(t, 130, "", "It is not certain.")
 	if !p.solo {
 		t.Error("--solo is not asked for")

@@ -21,7 +21,7 @@ type deinitAnswer struct {
 func (f *face) deinitCommand() *cobra.Command {
 	var purge bool
 	cmd := &cobra.Command{
-		Use: "deinit [NAME]", Short: "end the protection; the history stays", Args: between(0, 1),
+		Use: "deinit [NAME]", Short: "Stop protecting a directory; its history is kept", Args: between(0, 1),
 		Example: "  retake deinit              # stop recording here; the history stays readable\n  retake deinit shop --purge # also erase its whole history",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
@@ -49,7 +49,7 @@ func (f *face) deinitCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&purge, "purge", false, "erase the whole history too; this cannot be undone")
+	cmd.Flags().BoolVar(&purge, "purge", false, "also erase the whole history; this can't be undone")
 	return cmd
 }
 
@@ -72,7 +72,7 @@ func (f *face) erase(ctx context.Context, s retake.Service, ws retake.Workspace)
 		return err
 	}
 	return f.emit(purgeAnswer{1, rep}, func(l picture.Look) string {
-		text := fmt.Sprintf("%s The history of %s is erased: %s. Its files were not touched.\n", l.Green(l.Glyphs.Yes), l.Bold(screen.Escape(ws.Name)), picture.Moments(rep.Plan.Checkpoints))
+		text := fmt.Sprintf("%s The history of %s is erased: %s. Its files were not touched.\n", l.Green(l.Glyphs.Yes), l.Bold(screen.Escape(ws.Name)), picture.Checkpoints(rep.Plan.Checkpoints))
 		for _, left := range rep.Left {
 			text += fmt.Sprintf("%s Not removed: %s\n", l.Yellow("!"), screen.Escape(left))
 		}

@@ -28,7 +28,7 @@ func (f *face) deletionsCommand() *cobra.Command {
 
 func (f *face) deletionsList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "all requests, and how far they are", Args: between(0, 0),
+		Use: "list", Short: "List deletion requests and their state", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := f.server()
 			if err != nil {
@@ -70,7 +70,7 @@ func renderDeletions(l picture.Look, all []retake.Deletion, names map[retake.Wor
 		if d.Note != "" {
 			r.notes = append(r.notes, l.Words(d.Note))
 		}
-		r.cells = []string{shortID(l, d.ID), l.Clock(d.Asked), nameOf(names, d.Workspace), picture.Moments(int64(len(d.Checkpoints))), state, l.Words(d.Why)}
+		r.cells = []string{shortID(l, d.ID), l.Clock(d.Asked), nameOf(names, d.Workspace), picture.Checkpoints(int64(len(d.Checkpoints))), state, l.Words(d.Why)}
 		rows = append(rows, r)
 	}
 	return drawTable(l, []string{"id", "asked", "workspace", "what", "", "why"}, 5, rows)
@@ -79,7 +79,7 @@ func renderDeletions(l picture.Look, all []retake.Deletion, names map[retake.Wor
 func (f *face) deletionsAsk() *cobra.Command {
 	var why string
 	cmd := &cobra.Command{
-		Use: "ask REF…", Short: "ask that moments go, when the grace of the server ends", Args: between(1, -1),
+		Use: "ask REF…", Short: "Request that checkpoints are deleted after the grace period", Args: between(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(why) == "" {
 				return usage("retake deletions ask "+strings.Join(args, " ")+" --why TEXT", "Why? The audit log keeps the reason.")
@@ -103,7 +103,7 @@ func (f *face) deletionsAsk() *cobra.Command {
 			}
 			err = f.emit(deletionAnswer{1, d}, func(l picture.Look) string {
 				of := " of " + l.Bold(screen.Escape(ws.Name)) + " "
-				return fmt.Sprintf("%s %s\n  Until then the request can be taken back.  %s\n", l.Green(l.Glyphs.Yes),
+				return fmt.Sprintf("%s %s\n  Until then the request can be cancelled.  %s\n", l.Green(l.Glyphs.Yes),
 					verbed(len(d.Checkpoints), of+"goes "+soonText(l, d.Due), of+"go "+soonText(l, d.Due)), l.Dim(subjectText(l, d.ID)))
 			})
 			f.hint("take it back", "retake deletions cancel "+shortID(f.talk(), d.ID))
@@ -129,13 +129,13 @@ func (f *face) agreeToDelete(ctx context.Context, s retake.Service, ws retake.Wo
 	if !f.yes && f.canAsk() {
 		fmt.Fprintln(f.Err, strings.Join(names, "\n"))
 	}
-	return ids, f.sure(ctx, "what is deleted does not come back when the grace is over", fmt.Sprintf("Ask for the deletion of %s of %s?", picture.Moments(int64(len(ids))), ws.Name),
+	return ids, f.sure(ctx, "what is deleted does not come back when the grace is over", fmt.Sprintf("Ask for the deletion of %s of %s?", picture.Checkpoints(int64(len(ids))), ws.Name),
 		"retake deletions ask "+strings.Join(args, " ")+" --why TEXT")
 }
 
 func (f *face) deletionsCancel() *cobra.Command {
 	return &cobra.Command{
-		Use: "cancel ID", Short: "take a request back; nothing goes", Args: between(1, 1),
+		Use: "cancel ID", Short: "Cancel a deletion request", Args: between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			s, err := f.server()
@@ -154,16 +154,16 @@ func (f *face) deletionsCancel() *cobra.Command {
 				return err
 			}
 			return f.emit(deletionAnswer{1, d}, func(l picture.Look) string {
-				return fmt.Sprintf("%s The request is taken back. %s\n", l.Green(l.Glyphs.Yes), verbed(len(d.Checkpoints), " stays", " stay"))
+				return fmt.Sprintf("%s The request is cancelled. %s\n", l.Green(l.Glyphs.Yes), verbed(len(d.Checkpoints), " stays", " stay"))
 			})
 		},
 	}
 }
 
-// verbed says what becomes of some moments.
+// verbed says what becomes of some checkpoints.
 func verbed(n int, one, many string) string {
 	if n == 1 {
 		many = one
 	}
-	return picture.Moments(int64(n)) + many + "."
+	return picture.Checkpoints(int64(n)) + many + "."
 }

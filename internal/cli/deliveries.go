@@ -35,7 +35,7 @@ func (f *face) deliveriesCommand() *cobra.Command {
 	var failed bool
 	var limit int
 	cmd := &cobra.Command{
-		Use: "deliveries [ID]", Short: "messages and how they arrived; one of them with its body", Args: between(0, 1),
+		Use: "deliveries [ID]", Short: "List webhook deliveries, or show one with its body", Args: between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit <= 0 || limit > deliveriesRead {
 				return usage(helpHint(cmd), "The limit is a number from 1 to %d.", deliveriesRead)
@@ -63,8 +63,8 @@ func (f *face) deliveriesCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&failed, "failed", false, "only those that did not arrive at their first try")
-	cmd.Flags().IntVar(&limit, "limit", deliveriesShown, "at most `N`, the newest")
+	cmd.Flags().BoolVar(&failed, "failed", false, "only deliveries whose first attempt failed")
+	cmd.Flags().IntVar(&limit, "limit", deliveriesShown, "show the newest `N` deliveries")
 	return cmd
 }
 
@@ -203,7 +203,7 @@ func renderDelivery(l picture.Look, d retake.Delivery) string {
 
 func (f *face) replayCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "replay ID", Short: "send a message again, under its own id", Args: between(1, 1),
+		Use: "replay ID", Short: "Send a webhook delivery again, with the same ID", Args: between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.server()
 			if err != nil {

@@ -38,7 +38,7 @@ type demoTry struct {
 func (f *face) demoCommand() *cobra.Command {
 	c := &demoCmd{face: f}
 	return &cobra.Command{
-		Use: "demo [DIR]", Short: "make a small workspace to look around in", Args: between(0, 1), RunE: c.run,
+		Use: "demo [DIR]", Short: "Create a demo workspace to explore", Args: between(0, 1), RunE: c.run,
 		Long: "Makes a small shop in a new directory, ./" + demoDir + " without DIR, and plays a dozen turns of two agents on it: a broken\n" +
 			"migration, a deletion too far, a restore, two forks. Files, checks and plans are real, and so are the times: all of it\n" +
 			"happens now. The agents are played: none is started, nothing is sent, and nothing outside DIR is changed.",
@@ -74,7 +74,7 @@ func (c *demoCmd) run(cmd *cobra.Command, args []string) error {
 	return c.show(cmd, s, res)
 }
 
-// outside refuses a place inside of a workspace, whose moments would hold the demo too.
+// outside refuses a place inside of a workspace, whose checkpoints would hold the demo too.
 func (c *demoCmd) outside(ctx context.Context, s retake.Service, dir string) error {
 	above := dir
 	for missing(above) {
@@ -88,7 +88,7 @@ func (c *demoCmd) outside(ctx context.Context, s retake.Service, dir string) err
 		return err
 	}
 	return &retake.Error{
-		Kind: retake.Denied, What: fmt.Sprintf("%s lies in the workspace %s, whose moments would hold the demo too", c.talk().Path(dir), ws.Name),
+		Kind: retake.Denied, What: fmt.Sprintf("%s lies in the workspace %s, whose checkpoints would hold the demo too", c.talk().Path(dir), ws.Name),
 		Safe: nothingChanged, Hint: "outside of it: retake demo ~/" + demoDir,
 	}
 }
@@ -100,7 +100,7 @@ func (c *demoCmd) refused(dir string, err error) error {
 		return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("a demo cannot be made in %s: %v", l.Path(dir), err), Safe: nothingChanged, Hint: "elsewhere: retake help demo"}
 	case demo.CutOff(dir):
 		return &retake.Error{
-			Kind: retake.Exists, What: l.Path(dir) + " holds a demo that was cut off", Safe: nothingChanged,
+			Kind: retake.Exists, What: l.Path(dir) + " holds a demo that was interrupted", Safe: nothingChanged,
 			Hint: "remove it: rm -r " + l.Word(dir) + "     elsewhere: retake help demo",
 		}
 	}
@@ -172,7 +172,7 @@ func tries(root *cobra.Command, res demo.Result) []demoTry {
 	all := []demoTry{
 		{fmt.Sprintf("retake show %d", res.Lost), "a migration, and the orders that it lost"},
 		{fmt.Sprintf("retake diff %d %d", res.Mismatch-1, res.Mismatch), "“update the login docs”, and what it did"},
-		{"retake restore good --plan", "the way back, and what stays done"},
+		{"retake restore good --plan", "the way back, and what can't be undone"},
 		{fmt.Sprintf("retake undo %d --plan", res.Last), "that turn alone; your own line stays"},
 		{"retake why src/login.ts:3", "the prompt behind a line"},
 		{"retake tui", "the same, to walk through"},

@@ -15,7 +15,7 @@ type diffCmd struct {
 	paths                      []string
 	q                          retake.DiffQuery
 	logged                     []string           // databases that differ in their log alone
-	ends                       [2][]retake.Answer // about the two moments
+	ends                       [2][]retake.Answer // about the two checkpoints
 	goals                      picture.Goals      // for their titles
 }
 
@@ -36,7 +36,7 @@ type factsAnswer struct {
 func (f *face) diffCommand() *cobra.Command {
 	c := &diffCmd{face: f}
 	cmd := &cobra.Command{
-		Use: "diff [A [B]] [-- PATH…]", Short: "what differs: latest to now, A in itself, or A to B",
+		Use: "diff [A [B]] [-- PATH…]", Short: "Show what changed since or between checkpoints",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
 				args = args[:at]
@@ -45,8 +45,8 @@ func (f *face) diffCommand() *cobra.Command {
 		},
 		RunE: f.asPath("", c.run),
 	}
-	cmd.Flags().BoolVar(&c.stat, "stat", false, "counts instead of lines")
-	cmd.Flags().BoolVar(&c.env, "env", false, "what it means: packages, settings, databases, services, ports")
+	cmd.Flags().BoolVar(&c.stat, "stat", false, "show counts instead of lines")
+	cmd.Flags().BoolVar(&c.env, "env", false, "summarize changes to packages, settings, databases, services and ports")
 	cmd.Flags().BoolVar(&c.nameOnly, "name-only", false, "only the paths, one on each line")
 	cmd.Flags().BoolVar(&c.lines, "lines", false, "the lines of text files (this is the default)")
 	return cmd
@@ -130,7 +130,7 @@ func (c *diffCmd) meaning(ctx context.Context, s retake.Service, ws retake.Works
 	})
 }
 
-// endNames are the names that the titles of two moments need.
+// endNames are the names that the titles of two checkpoints need.
 func endNames(ctx context.Context, s retake.Service, ws retake.Workspace, ends ...*retake.Checkpoint) picture.Goals {
 	var cs []retake.Checkpoint
 	for _, c := range ends {

@@ -30,16 +30,16 @@ type proofAnswer struct {
 func (f *face) doctorCommand() *cobra.Command {
 	c := &doctorCmd{face: f}
 	cmd := &cobra.Command{
-		Use: "doctor [REF]", Short: "check the store; --prove: against the stock engine", Args: between(0, 1), RunE: c.run,
+		Use: "doctor [REF]", Short: "Check the installation and the store for problems", Args: between(0, 1), RunE: c.run,
 	}
-	cmd.Flags().BoolVar(&c.prove, "prove", false, "let the stock engine compute the tree id of REF too")
+	cmd.Flags().BoolVar(&c.prove, "prove", false, "also compute REF's tree ID with a stock kopia")
 	return cmd
 }
 
 func (c *doctorCmd) run(cmd *cobra.Command, args []string) error {
 	ctx := cmd.Context()
 	if len(args) == 1 && !c.prove {
-		return usage(helpHint(cmd), "A moment is named only together with --prove.")
+		return usage(helpHint(cmd), "A checkpoint is named only together with --prove.")
 	}
 	s, ws, err := c.here(ctx)
 	if err != nil {

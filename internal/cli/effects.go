@@ -18,7 +18,7 @@ type effectsAnswer struct {
 
 func (f *face) effectsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "effects [REF]", Short: "what agents did outside, which no restore takes back; since a moment", Args: between(0, 1),
+		Use: "effects [REF]", Short: "List external actions that a restore can't undo", Args: between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, ws, err := f.here(cmd.Context())
 			if err != nil {

@@ -34,7 +34,7 @@ func versioned(v int, object any) ([]byte, error) {
 
 func (f *face) estimateCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "estimate [DIR]", Short: "look at a directory without touching it", Args: between(0, 1),
+		Use: "estimate [DIR]", Short: "Preview what 'init' would save, without changing anything", Args: between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.open(cmd.Context())
 			if err != nil {

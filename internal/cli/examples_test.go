@@ -107,7 +107,7 @@ func TestX5_WordsOfOtherTools(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
 	for word, want := range map[string]string{
-		"rollback": "retake help restore", "revert": "retake undo", "reset": "retake help restore", "checkout": "retake help restore",
+		"rollback": "retake restore good", "revert": "retake undo", "reset": "retake restore good", "checkout": "retake restore good",
 		"history": "retake log", "list": "retake log", "stauts": "retake status",
 	} {
 		if got := p.types("", word); got.code != 2 || !strings.Contains(flat(got.err), want) {

@@ -52,12 +52,12 @@ type exportAnswer struct {
 func (f *face) exportCommand() *cobra.Command {
 	c := &exportCmd{face: f}
 	cmd := &cobra.Command{
-		Use: "export REF [FILE|-]", Short: "a moment as a tar archive", Args: between(1, 2), RunE: c.run,
-		Long: "Equal moments give equal bytes. Without FILE, or with -, the archive goes to\n" +
-			"standard output. It holds every file of the moment, also secrets, so FILE is for\n" +
+		Use: "export REF [FILE|-]", Short: "Write a checkpoint to a tar archive", Args: between(1, 2), RunE: c.run,
+		Long: "Equal checkpoints give equal bytes. Without FILE, or with -, the archive goes to\n" +
+			"standard output. It holds every file of the checkpoint, also secrets, so FILE is for\n" +
 			"its owner alone. A name that ends with gz is packed by gzip.",
 	}
-	cmd.Flags().BoolVar(&c.gzip, "gzip", false, "pack it by gzip")
+	cmd.Flags().BoolVar(&c.gzip, "gzip", false, "compress with gzip")
 	return cmd
 }
 
@@ -122,7 +122,7 @@ func (c *exportCmd) file(ctx context.Context, s retake.Service, ws retake.Worksp
 	}
 	took := c.Clock.Now().Sub(began)
 	if in, err := c.inside(ws, path); err == nil && in != "" && !c.apart() {
-		c.warn([]retake.Warning{{Code: "inside", Text: to + " lies in the workspace, so the next moment holds it too"}})
+		c.warn([]retake.Warning{{Code: "inside", Text: to + " lies in the workspace, so the next checkpoint holds it too"}})
 	}
 	c.leftOut(cp)
 	return c.emitTitled(endNames(ctx, s, ws, &cp), exportAnswer{1, path, n, c.gzip, cp}, func(l picture.Look) string { return renderExport(l, path, n, cp, took) })
@@ -137,10 +137,10 @@ func (c *exportCmd) mayReplace(ctx context.Context, cp retake.Checkpoint, to str
 	return c.sure(ctx, "", to+" is there already. Replace it?", "")
 }
 
-// leftOut tells that the archive is no more whole than its moment.
+// leftOut tells that the archive is no more whole than its checkpoint.
 func (c *exportCmd) leftOut(cp retake.Checkpoint) {
 	if n := int64(len(cp.Coverage.Gaps)); n > 0 {
-		text := fmt.Sprintf("moment %d has %s: they are not in the archive, or not as they were (retake show %d)", cp.Number, picture.Number(n, "gap", "gaps"), cp.Number)
+		text := fmt.Sprintf("checkpoint %d has %s: they are not in the archive, or not as they were (retake show %d)", cp.Number, picture.Number(n, "gap", "gaps"), cp.Number)
 		c.warn([]retake.Warning{{Code: "gaps", Text: text}})
 	}
 }
@@ -149,7 +149,7 @@ func renderExport(l picture.Look, path string, n int64, cp retake.Checkpoint, to
 	text, _ := l.Titled(cp, l.Goals)
 	head := fmt.Sprintf("%s %s  ", l.Green(l.Glyphs.Yes), l.Bold(l.Path(path)))
 	return head + screen.Bytes(n) + "\n  " +
-		l.Facts(fmt.Sprintf("moment %d, %s  %s", cp.Number, l.Clock(cp.Time), l.Glyphs.Cut(text, max(l.Width-50, 20))), picture.Files(cp.Files), "in "+screen.Took(took)) + "\n"
+		l.Facts(fmt.Sprintf("checkpoint %d, %s  %s", cp.Number, l.Clock(cp.Time), l.Glyphs.Cut(text, max(l.Width-50, 20))), picture.Files(cp.Files), "in "+screen.Took(took)) + "\n"
 }
 
 // pack writes the archive and answers how many bytes it has.

@@ -32,7 +32,7 @@ func NewProgress(d Deps, word string) (tell func(retake.Progress), done func()) 
 	return p.tell(), p.done
 }
 
-// RenderTimeline draws a timeline with the names that its own moments give.
+// RenderTimeline draws a timeline with the names that its own checkpoints give.
 func RenderTimeline(l Look, t retake.Timeline, newest int64) string {
 	g := picture.Goals{}
 	for _, c := range t.Checkpoints {

@@ -185,7 +185,7 @@ func (f *face) emit(value any, draw func(l picture.Look) string) error {
 	return f.print(draw(f.out()))
 }
 
-// emitTitled is emit with the names that titles of moments need.
+// emitTitled is emit with the names that titles of checkpoints need.
 func (f *face) emitTitled(g picture.Goals, value any, draw func(l picture.Look) string) error {
 	return f.emit(value, func(l picture.Look) string {
 		l.Goals = g
@@ -193,7 +193,7 @@ func (f *face) emitTitled(g picture.Goals, value any, draw func(l picture.Look) 
 	})
 }
 
-// answered is for the moment when the work is done: whether somebody hears of
+// answered is for the checkpoint when the work is done: whether somebody hears of
 // it does not undo it.
 func answered(err error) error {
 	if err == nil {

@@ -60,7 +60,7 @@ func (f *face) server() (RemoteServer, error) {
 	}
 	u, err := url.Parse(at)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, usage("such as https://retake.example.com", "%s is no address of a server.", at)
+		return nil, usage("such as https://retake.example.com", "%s is not a valid server address.", at)
 	}
 	switch {
 	case f.Far.Key == "":
@@ -127,11 +127,11 @@ func (f *face) named(ctx context.Context, s retake.Service) (retake.Workspace, e
 var elsewhere = map[string][2]string{
 	"init":     {"The files are on this machine, and a server has its own.", "make a workspace of an archive: retake help import"},
 	"estimate": {"The files are on this machine, and a server has its own.", "look without it: RETAKE_SERVER= retake estimate"},
-	"run":      {"Programs run on this machine, and the files are on the server.", "take a moment before and after: retake save"},
+	"run":      {"Programs run on this machine, and the files are on the server.", "take a checkpoint before and after: retake save"},
 	"verify":   {"Programs run on this machine, and the files are on the server.", "the answers that are known: retake show"},
-	"bisect":   {"Programs run on this machine, and the files are on the server.", "bring a moment here: retake help export"},
-	"at":       {"Programs run on this machine, and the files are on the server.", "bring a moment here: retake help export"},
-	"mount":    {"Moments of a server are not mounted.", "bring one here: retake help export"},
+	"bisect":   {"Programs run on this machine, and the files are on the server.", "bring a checkpoint here: retake help export"},
+	"at":       {"Programs run on this machine, and the files are on the server.", "bring a checkpoint here: retake help export"},
+	"mount":    {"Checkpoints of a server are not mounted.", "bring one here: retake help export"},
 	"mcp":      {"The tools for agents speak with the daemon of this machine.", thisHint},
 	"agents":   {"Hooks of agents speak with the daemon of this machine.", thisHint},
 	"pause":    {"Agents are paused on the machine that they work on.", thisHint},
@@ -176,7 +176,7 @@ func (f *face) sure(ctx context.Context, what, question, again string) error {
 		return nil
 	}
 	if !f.canAsk() {
-		return &retake.Error{Kind: retake.Denied, What: what + ", and nobody is here to ask", Safe: nothingChanged, Hint: "say so: " + again + " --yes"}
+		return &retake.Error{Kind: retake.Denied, What: what + ", which needs your confirmation", Safe: nothingChanged, Hint: "go ahead: " + again + " --yes"}
 	}
 	lines := strings.Split(question, "\n")
 	for i := range lines {

@@ -22,7 +22,7 @@ type findAnswer struct {
 func (f *face) findCommand() *cobra.Command {
 	limit := findLimit
 	cmd := &cobra.Command{
-		Use: "find TEXT…", Short: "moments by words: in intents, prompts, paths and facts", Args: between(1, -1),
+		Use: "find TEXT…", Short: "Search messages, prompts, paths and changes", Args: between(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := strings.Join(strings.Fields(strings.Join(args, " ")), " ")
 			switch {
@@ -34,7 +34,7 @@ func (f *face) findCommand() *cobra.Command {
 			return f.search(cmd, text, limit)
 		},
 	}
-	cmd.Flags().IntVarP(&limit, "limit", "n", limit, "at most `N` moments")
+	cmd.Flags().IntVarP(&limit, "limit", "n", limit, "show at most `N` checkpoints")
 	return cmd
 }
 
@@ -72,9 +72,9 @@ func (f *face) search(cmd *cobra.Command, text string, limit int) error {
 
 func notFound(ws retake.Workspace, text string) error {
 	return &retake.Error{
-		Kind: retake.NotFound, What: fmt.Sprintf("no moment of %s has %s", ws.Name, text),
-		Safe: "Searched were intents, prompts, agents' last words, changed paths, facts.",
-		Hint: "all moments: retake log     lines of a file: retake help blame",
+		Kind: retake.NotFound, What: fmt.Sprintf("no checkpoint of %s has %s", ws.Name, text),
+		Safe: "Searched messages, prompts, replies, file names and change summaries.",
+		Hint: "all checkpoints: retake log     lines of a file: retake help blame",
 	}
 }
 

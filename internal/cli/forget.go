@@ -18,7 +18,7 @@ type forgetAnswer struct {
 
 func (f *face) forgetCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "forget REF…", Short: "drop moments from the timeline", Args: between(1, -1),
+		Use: "forget REF…", Short: "Delete checkpoints from the timeline", Args: between(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			s, ws, err := f.here(ctx)
@@ -37,7 +37,7 @@ func (f *face) forgetCommand() *cobra.Command {
 				gone = []retake.Tombstone{}
 			}
 			err = f.emit(forgetAnswer{1, gone}, func(l picture.Look) string {
-				return fmt.Sprintf("%s Forgot %s%s\n", l.Green(l.Glyphs.Yes), picture.Moments(int64(len(gone))), numbered(gone))
+				return fmt.Sprintf("%s Forgot %s%s\n", l.Green(l.Glyphs.Yes), picture.Checkpoints(int64(len(gone))), numbered(gone))
 			})
 			f.hint("give the room back", "retake space --free")
 			return err
@@ -63,12 +63,12 @@ func (f *face) agreeToForget(ctx context.Context, s retake.Service, ws retake.Wo
 	}
 	if !f.canAsk() {
 		return nil, &retake.Error{
-			Kind: retake.Denied, What: "forgetting cannot be taken back, and nobody is here to ask", Safe: nothingChanged,
-			Hint: "say so: retake forget " + strings.Join(args, " ") + " --yes",
+			Kind: retake.Denied, What: "forgetting can't be undone, so it needs your confirmation", Safe: nothingChanged,
+			Hint: "go ahead: retake forget " + strings.Join(args, " ") + " --yes",
 		}
 	}
 	fmt.Fprintln(f.Err, strings.Join(names, "\n"))
-	ok, err := f.ask(ctx, fmt.Sprintf("Forget %s? This cannot be taken back.", picture.Moments(int64(len(ids)))))
+	ok, err := f.ask(ctx, fmt.Sprintf("Forget %s? This can't be undone.", picture.Checkpoints(int64(len(ids)))))
 	if err == nil && !ok {
 		err = errLeft
 	}

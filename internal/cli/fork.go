@@ -23,9 +23,9 @@ type forkAnswer struct {
 func (f *face) forkCommand() *cobra.Command {
 	c := &forkCmd{face: f}
 	cmd := &cobra.Command{
-		Use: "fork REF [DIR]", Short: "grow a new workspace from a moment, beside this one", Args: between(1, 2), RunE: c.run,
+		Use: "fork REF [DIR]", Short: "Create a copy of the workspace from a checkpoint", Args: between(1, 2), RunE: c.run,
 	}
-	cmd.Flags().StringVar(&c.name, "name", "", "call the fork `NAME`; else as its directory")
+	cmd.Flags().StringVar(&c.name, "name", "", "name the fork `NAME` (default: its directory's name)")
 	return cmd
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/retake-dev/retake/internal/screen"
 )
 
-// forkRow is a fork with the moment it grew from, unless that was forgotten.
+// forkRow is a fork with the checkpoint it grew from, unless that was forgotten.
 type forkRow struct {
 	retake.WorkspaceState
 	from *retake.Checkpoint
@@ -25,7 +25,7 @@ type forksAnswer struct {
 
 func (f *face) forksCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "forks", Short: "the forks that grew from this workspace", Args: between(0, 0),
+		Use: "forks", Short: "List this workspace's forks", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			s, ws, err := f.here(ctx)
@@ -82,16 +82,16 @@ func originNames(ctx context.Context, s retake.Service, ws retake.Workspace, row
 
 func renderForks(l picture.Look, ws retake.Workspace, rows []forkRow) string {
 	if len(rows) == 0 {
-		return fmt.Sprintf("No fork grew from %s. Grow one: retake fork latest\n", screen.Escape(ws.Name))
+		return fmt.Sprintf("%s has no forks. Create one: retake fork latest\n", screen.Escape(ws.Name))
 	}
-	name, count := len("fork"), len("moments")
+	name, count := len("fork"), len("checkpoints")
 	for _, r := range rows {
 		name = max(name, screen.Width(screen.Escape(r.Name)))
 	}
 	name = min(name, 24)
 	from, place := forkShares(l, rows, name+count)
 	var b strings.Builder
-	fmt.Fprintln(&b, l.Dim("   "+screen.Pad("fork", name)+"  "+screen.Pad("moments", count)+"  "+screen.Pad("grew from", from)+"  where"))
+	fmt.Fprintln(&b, l.Dim("   "+screen.Pad("fork", name)+"  "+screen.Pad("checkpoints", count)+"  "+screen.Pad("forked from", from)+"  where"))
 	for _, r := range rows {
 		node := l.Green(l.Glyphs.Point)
 		if r.Gone || r.Ended != nil {
@@ -111,7 +111,7 @@ func forkShares(l picture.Look, rows []forkRow, used int) (from, place int) {
 	for _, r := range rows {
 		from, place = max(from, screen.Width(grewFrom(l, r))), max(place, screen.Width(forkPlace(l, r, 0)))
 	}
-	from = max(from, len("grew from"))
+	from = max(from, len("forked from"))
 	room := l.Width - used - 9
 	from = min(from, max(room-place, least))
 	return from, max(room-from, least)

@@ -19,9 +19,9 @@ type helpCmd struct {
 
 func (f *face) helpCommand(root *cobra.Command) *cobra.Command {
 	c := &helpCmd{face: f, root: root}
-	cmd := &cobra.Command{Use: "help [COMMAND]", Short: "how to use it", Args: between(0, 2), RunE: c.run}
+	cmd := &cobra.Command{Use: "help [COMMAND]", Short: "Show help for a command", Args: between(0, 2), RunE: c.run}
 	cmd.Flags().BoolVar(&c.all, "all", false, "every command")
-	cmd.Flags().BoolVar(&c.agent, "agent", false, "everything, in a form for programs")
+	cmd.Flags().BoolVar(&c.agent, "agent", false, "everything as JSON, for programs")
 	return cmd
 }
 
@@ -46,7 +46,7 @@ func (c *helpCmd) run(cmd *cobra.Command, args []string) error {
 // overview lists the commands by shelves: a dozen, or all of them.
 func (c *helpCmd) overview(l picture.Look) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  the timeline of this workspace; outside one, the list of workspaces\n", l.Bold("retake"))
+	fmt.Fprintf(&b, "%s  Show the timeline of this workspace, or list workspaces outside one\n", l.Bold("retake"))
 	for _, s := range c.shelves() {
 		commands := s.basic
 		if c.all {
@@ -68,7 +68,7 @@ func (c *helpCmd) overview(l picture.Look) string {
 		}
 		return b.String()
 	}
-	const refs = "REF names a moment: 14, 10:27, 2h, latest, latest~2, start, the name of a pin; good, good:test for the newest that is good " +
+	const refs = "REF names a checkpoint: 14, 10:27, 2h, latest, latest~2, start, the name of a pin; good, good:test for the newest that is good " +
 		"or passed test; git:abc1234 for a commit."
 	fmt.Fprintf(&b, "\n%s\n", strings.Join(picture.Wrap(refs, l.Width), "\n"))
 	fmt.Fprintf(&b, "one command: retake help save     every command: retake help --all\n")
@@ -77,7 +77,7 @@ func (c *helpCmd) overview(l picture.Look) string {
 
 // flagsOfAll explains the flags that every command has.
 func flagsOfAll(l picture.Look, root *cobra.Command) string {
-	return fmt.Sprintf("%s\n%s", l.Dim("Flags of every command"), root.PersistentFlags().FlagUsagesWrapped(l.Width))
+	return fmt.Sprintf("%s\n%s", l.Dim("Global flags"), root.PersistentFlags().FlagUsagesWrapped(l.Width))
 }
 
 // helpColumn is where the explanation of a command begins.
@@ -143,7 +143,7 @@ func renderHelp(l picture.Look, cmd *cobra.Command) string {
 	if flags := cmd.LocalNonPersistentFlags().FlagUsagesWrapped(l.Width); flags != "" {
 		fmt.Fprintf(&b, "\n%s\n%s", l.Dim("Flags"), flags)
 	}
-	fmt.Fprintf(&b, "\n%s\n", l.Dim("flags of every command: retake help flags"))
+	fmt.Fprintf(&b, "\n%s\n", l.Dim("global flags: retake help flags"))
 	return b.String()
 }
 

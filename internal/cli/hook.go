@@ -6,7 +6,7 @@ import "github.com/spf13/cobra"
 // else ready; it stands here for the help.
 func (f *face) hookCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "hook AGENT", Short: "hear one event of an agent on standard input", Args: between(1, 1),
+		Use: "hook AGENT", Short: "Receive one agent event on standard input", Args: between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Hook(cmd.Context(), args[0])
 			return nil
@@ -16,7 +16,7 @@ func (f *face) hookCommand() *cobra.Command {
 
 func (f *face) mcpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "mcp", Short: "the tools for agents, over standard input and output", Args: between(0, 0),
+		Use: "mcp", Short: "Serve the MCP tools for agents over stdio", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := f.open(cmd.Context())
 			if err != nil {

@@ -32,13 +32,13 @@ type importAnswer struct {
 func (f *face) importCommand() *cobra.Command {
 	c := &importCmd{face: f}
 	cmd := &cobra.Command{
-		Use: "import FILE|- DIR", Short: "make a workspace of a tar archive", Args: between(2, 2), RunE: c.run,
+		Use: "import FILE|- DIR", Short: "Create a workspace from a tar archive", Args: between(2, 2), RunE: c.run,
 		Long: "DIR is new or empty. The archive is plain, or packed by gzip or zstd. One that\n" +
 			"would write elsewhere, or whose links lead out, is refused whole. On a server\n" +
 			"DIR is the name of the workspace that it becomes.",
 	}
-	cmd.Flags().StringVar(&c.name, "name", "", "call the workspace `NAME`; else as the directory")
-	cmd.Flags().StringSliceVar(&c.accept, "accept", nil, "consent to a `CLASS` of danger: home, system, giant")
+	cmd.Flags().StringVar(&c.name, "name", "", "name the workspace `NAME` (default: the directory's name)")
+	cmd.Flags().StringSliceVar(&c.accept, "accept", nil, "confirm a `WARNING`: home, system, giant")
 	return cmd
 }
 
@@ -101,7 +101,7 @@ func (c *importCmd) reworded(err error, dangers []retake.Danger, args []string) 
 		}
 	}
 	l := c.talk()
-	e.Hint = "say so: retake import " + l.Word(args[0]) + " " + l.Word(args[1]) + " --accept " + strings.Join(accept, ",")
+	e.Hint = "go ahead: retake import " + l.Word(args[0]) + " " + l.Word(args[1]) + " --accept " + strings.Join(accept, ",")
 	return &e
 }
 
@@ -133,7 +133,7 @@ func (p *passed) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// protect takes the first moment of what is there now. Whatever happens, the files stay.
+// protect takes the first checkpoint of what is there now. Whatever happens, the files stay.
 func (c *importCmd) protect(ctx context.Context, s retake.Service, report archive.Report, req retake.InitRequest) error {
 	if !c.json {
 		fmt.Fprint(c.Out, renderUnpacked(c.out(), report))

@@ -24,12 +24,12 @@ type initCmd struct {
 
 func (f *face) initCommand() *cobra.Command {
 	c := &initCmd{face: f}
-	cmd := &cobra.Command{Use: "init [DIR]", Short: "protect a directory: look first, then capture it", Args: between(0, 1), RunE: c.run}
-	cmd.Flags().StringVar(&c.name, "name", "", "call the workspace `NAME`; else as the directory")
-	cmd.Flags().StringSliceVar(&c.accept, "accept", nil, "consent to a `CLASS` of danger: home, system, giant, nested")
-	cmd.Flags().BoolVar(&c.copy, "copy", false, "the directory is a copy of a protected one, and gets a timeline of its own")
+	cmd := &cobra.Command{Use: "init [DIR]", Short: "Start protecting a directory", Args: between(0, 1), RunE: c.run}
+	cmd.Flags().StringVar(&c.name, "name", "", "name the workspace `NAME` (default: the directory's name)")
+	cmd.Flags().StringSliceVar(&c.accept, "accept", nil, "confirm a `WARNING`: home, system, giant, nested")
+	cmd.Flags().BoolVar(&c.copy, "copy", false, "this directory is a copy of a protected one: start a new timeline")
 	cmd.Flags().BoolVar(&c.system, "system", false, "protect the whole machine: the root directory, without what the kernel shows and what is gone after a start; asks for the word system")
-	cmd.Flags().BoolVar(&c.moved, "moved", false, "the directory is a protected one that was moved, and goes on")
+	cmd.Flags().BoolVar(&c.moved, "moved", false, "this directory is a protected one that was moved: continue its timeline")
 	cmd.Flags().BoolVar(&c.goOn, "continue", false, "continue the history of the workspace that was here with what is here now")
 	cmd.Flags().BoolVar(&c.anew, "new", false, "start a new history, although a workspace was here")
 	return cmd
@@ -115,14 +115,14 @@ func (c *initCmd) capture(ctx context.Context, s retake.Service, req retake.Init
 	if err == nil {
 		err = c.offer(ctx)
 	}
-	c.hint("the timeline", "retake", "a moment by hand", "retake save \"what it is\"")
+	c.hint("the timeline", "retake", "a checkpoint by hand", "retake save \"what it is\"")
 	return err
 }
 
 func renderCaptured(l picture.Look, c retake.Checkpoint, took time.Duration) string {
 	var b strings.Builder
 	text, _ := l.Titled(c, l.Goals)
-	fmt.Fprintf(&b, "  %s %smoment %d, %s%s%s, %s in %s, %s\n", l.Green(l.Glyphs.Yes), screen.Pad("captured", 13), c.Number, text, l.Sep(),
+	fmt.Fprintf(&b, "  %s %scheckpoint %d, %s%s%s, %s in %s, %s\n", l.Green(l.Glyphs.Yes), screen.Pad("captured", 13), c.Number, text, l.Sep(),
 		picture.Grade(l, c.Coverage.Grade), picture.Files(c.Files), screen.Took(took), screen.Bytes(c.NewBytes))
 	b.WriteString(picture.GapLines(l, c.Coverage.Gaps, strings.Repeat(" ", 16+screen.Width(l.Glyphs.Yes))))
 	fmt.Fprintf(&b, "\n%s %s\n", l.Green(l.Glyphs.Point), l.Bold("Protected."))

@@ -40,7 +40,7 @@ func TestX7_TheWholeMachineNeedsAWord(t *testing.T) {
 	}{
 		"nobody is there":   {"", []string{"init", "--system", "--no-input"}, 6, "812,345 files, 52 GB", false},
 		"yes alone":         {"system\n", []string{"init", "--system", "--yes"}, 6, "retake init --system --accept system", false},
-		"a y out of habit":  {"y\n", []string{"init", "--system"}, 6, "Left.", false},
+		"a y out of habit":  {"y\n", []string{"init", "--system"}, 6, "Cancelled.", false},
 		"the word":          {"system\n", []string{"init", "--system"}, 0, "812,345 files, 52 GB", true},
 		"the word, as flag": {"", []string{"init", "--system", "--accept", "system", "--no-input"}, 0, "", true},
 		"another word":      {"", []string{"init", "--system", "--accept", "home,giant", "--no-input"}, 6, "captures the whole machine", false},

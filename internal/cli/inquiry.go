@@ -190,7 +190,7 @@ func renderAttested(l picture.Look, v retake.Verification) string {
 	}
 	line := color(sign+" "+screen.Escape(v.Name)) + "  " + text
 	if v.Where == retake.Elsewhere {
-		line += l.Sep() + l.Cyan("ran at another path") + l.Dim(", so it makes no moment good")
+		line += l.Sep() + l.Cyan("ran at another path") + l.Dim(", so it makes no checkpoint good")
 	}
 	line += "\n"
 	if n := len(v.Wrote); n > 0 {

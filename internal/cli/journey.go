@@ -29,7 +29,7 @@ type journey struct {
 	digest   string
 	accept   []string
 	typed    spoken
-	goals    picture.Goals // of the moment gone to
+	goals    picture.Goals // of the checkpoint gone to
 }
 
 // out is where plans and results are drawn.
@@ -41,12 +41,12 @@ func (j *journey) out() picture.Look {
 
 func (j *journey) flags(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.BoolVar(&j.planOnly, "plan", false, "only show the plan")
+	fs.BoolVar(&j.planOnly, "plan", false, "show the plan and exit")
 	fs.BoolVar(&j.planOnly, "dry-run", false, "the same as --plan")
-	fs.BoolVar(&j.list, "list", false, "every path of the plan, nothing folded")
+	fs.BoolVar(&j.list, "list", false, "list every path of the plan")
 	fs.StringVar(&j.digest, "digest", "", "apply exactly the plan with this `DIGEST`, without questions")
-	fs.StringSliceVar(&j.accept, "accept", nil, "consent to a `CLASS` of obstacle: uncaptured, changed, partial, held, mass-delete, space, names, setuid, database, git, overlap, agent-working")
-	fs.BoolVar(&j.git, "git", false, "also replace repositories that are there")
+	fs.StringSliceVar(&j.accept, "accept", nil, "confirm a `WARNING`: uncaptured, changed, partial, held, mass-delete, space, names, setuid, database, git, overlap, agent-working")
+	fs.BoolVar(&j.git, "git", false, "move git back, too")
 }
 
 // planAnswer and resultAnswer are the two forms of JSON: what would be done, and
@@ -74,7 +74,7 @@ func (j *journey) travel(ctx context.Context, s retake.Service, req retake.PlanR
 	}
 	for _, class := range j.accept {
 		if !slices.Contains(retake.ObstacleClasses, class) {
-			return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("there is no obstacle %s to accept", class), Hint: "there are: " + strings.Join(retake.ObstacleClasses, ", ")}
+			return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("there is no warning %s to accept", class), Hint: "there are: " + strings.Join(retake.ObstacleClasses, ", ")}
 		}
 	}
 	plan, err := s.PlanRestore(ctx, req)

@@ -29,7 +29,7 @@ func (f *face) keysCommand() *cobra.Command {
 
 func (f *face) keysList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "all keys, also those that ended", Args: between(0, 0),
+		Use: "list", Short: "List API keys, including expired and revoked ones", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := f.server()
 			if err != nil {
@@ -78,7 +78,7 @@ func (f *face) keysMake() *cobra.Command {
 	var expires time.Duration
 	var workspaces []string
 	cmd := &cobra.Command{
-		Use: "make KIND", Short: "make a key; its secret is shown once", Args: between(1, 1),
+		Use: "make KIND", Short: "Create an API key; its secret is shown once", Args: between(1, 1),
 		Long: kindLines(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req, err := f.keyWanted(cmd, args[0], name, expires)
@@ -106,8 +106,8 @@ func (f *face) keysMake() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "what it is for")
-	cmd.Flags().DurationVar(&expires, "expires", 0, "how long it is good for, such as 720h; else until it is revoked")
-	cmd.Flags().StringSliceVar(&workspaces, "workspace", nil, "good for `WS` only, a name or an id; may be given again")
+	cmd.Flags().DurationVar(&expires, "expires", 0, "expire after this long, such as 720h (default: never)")
+	cmd.Flags().StringSliceVar(&workspaces, "workspace", nil, "limit the key to the workspace `WS` (name or ID); repeatable")
 	return cmd
 }
 
@@ -123,7 +123,7 @@ func kindLines() string {
 func (f *face) keyWanted(cmd *cobra.Command, kind, name string, expires time.Duration) (retake.KeyRequest, error) {
 	req := retake.KeyRequest{Kind: retake.KeyKind(kind), Name: name}
 	if !slices.Contains(retake.KeyKinds, req.Kind) {
-		return req, usage(helpHint(cmd), "There is no kind of key %s.", kind)
+		return req, usage(helpHint(cmd), "There is not a key role %s.", kind)
 	}
 	if expires < 0 {
 		return req, usage(helpHint(cmd), "A key that is good for %s has ended already.", expires)
@@ -154,7 +154,7 @@ func renderNewKey(l picture.Look, k retake.NewKey) string {
 
 func (f *face) keysRevoke() *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke ID", Short: "end a key at once", Args: between(1, 1),
+		Use: "revoke ID", Short: "Revoke an API key immediately", Args: between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			s, err := f.server()

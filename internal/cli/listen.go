@@ -49,7 +49,7 @@ func (f *face) listenCommand() *cobra.Command {
 	var types []string
 	c := &listening{face: f}
 	cmd := &cobra.Command{
-		Use: "listen", Short: "follow events as they happen, and forward them", Args: between(0, 0),
+		Use: "listen", Short: "Follow events as they happen, or forward them to a URL", Args: between(0, 0),
 		Long: "For development: events from now on, a line each, until it is ended. With\n" +
 			"--forward each is also posted to a program on this machine as a webhook would\n" +
 			"get it, signed with a secret that is shown at the beginning. Nothing is sent\n" +
@@ -62,8 +62,8 @@ func (f *face) listenCommand() *cobra.Command {
 			return c.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&c.forward, "forward", "", "post each to `URL`, such as http://localhost:3000/hooks")
-	cmd.Flags().StringSliceVar(&types, "type", nil, "only events of `TYPE`; may be given again")
+	cmd.Flags().StringVar(&c.forward, "forward", "", "post each event to `URL`, such as http://localhost:3000/hooks")
+	cmd.Flags().StringSliceVar(&types, "type", nil, "only events of `TYPE`; repeatable")
 	return cmd
 }
 
@@ -240,9 +240,9 @@ func forwarded(l picture.Look, out *forwardAnswer) (sign, text string) {
 
 // eventText is what an event is about, in a few words.
 func eventText(l picture.Look, d heard) string {
-	moment := ""
+	checkpoint := ""
 	if d.Number > 0 {
-		moment = picture.Numeral(d.Number)
+		checkpoint = picture.Numeral(d.Number)
 	}
 	said := ""
 	if d.Intent != "" {
@@ -252,5 +252,5 @@ func eventText(l picture.Look, d heard) string {
 	if d.Count > 0 {
 		count = screen.Count(d.Count)
 	}
-	return strings.Join(strings.Fields(strings.Join([]string{screen.Escape(d.name), moment, said, l.Words(d.Name), l.Words(d.Answer), count, l.Words(d.Why)}, " ")), " ")
+	return strings.Join(strings.Fields(strings.Join([]string{screen.Escape(d.name), checkpoint, said, l.Words(d.Name), l.Words(d.Answer), count, l.Words(d.Why)}, " ")), " ")
 }

@@ -36,7 +36,7 @@ type logAnswer struct {
 func (f *face) logCommand() *cobra.Command {
 	c := &logCmd{face: f}
 	cmd := &cobra.Command{
-		Use: "log", Short: "the timeline, newest on top", Args: between(0, 0),
+		Use: "log", Short: "Show the timeline, newest first", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, ws, err := f.here(cmd.Context())
 			if err != nil {
@@ -45,15 +45,15 @@ func (f *face) logCommand() *cobra.Command {
 			return c.show(cmd.Context(), s, ws)
 		},
 	}
-	cmd.Flags().BoolVar(&c.good, "good", false, "only moments that are good")
-	cmd.Flags().StringVar(&c.since, "since", "", "only moments after `TIME`: 2h, 3d, 10:27, 2026-11-03")
-	cmd.Flags().StringVar(&c.path, "path", "", "only moments in which `PATH` changed")
-	cmd.Flags().StringVar(&c.session, "session", "", "only moments of one session, by the beginning of its `ID`, or of one agent, by its name")
-	cmd.Flags().IntVarP(&c.limit, "limit", "n", 0, "at most `N` moments; without it 50 as text, all as JSON")
+	cmd.Flags().BoolVar(&c.good, "good", false, "only checkpoints that are good")
+	cmd.Flags().StringVar(&c.since, "since", "", "only checkpoints after `TIME`: 2h, 3d, 10:27, 2026-11-03")
+	cmd.Flags().StringVar(&c.path, "path", "", "only checkpoints that changed `PATH`")
+	cmd.Flags().StringVar(&c.session, "session", "", "only checkpoints of a session (start of its `ID`) or an agent (name)")
+	cmd.Flags().IntVarP(&c.limit, "limit", "n", 0, "show at most `N` checkpoints (default: 50, or all with --json)")
 	return cmd
 }
 
-// chosen reports whether moments in between are left out.
+// chosen reports whether checkpoints in between are left out.
 func (c *logCmd) chosen() bool { return c.good || c.path != "" || c.session != "" }
 
 func (c *logCmd) query(ws retake.Workspace) (retake.LogQuery, error) {
@@ -70,7 +70,7 @@ func (c *logCmd) query(ws retake.Workspace) (retake.LogQuery, error) {
 		}
 	}
 	if c.limit < 0 {
-		return q, usage("", "The limit is a number of moments, not %d.", c.limit)
+		return q, usage("", "The limit is a number of checkpoints, not %d.", c.limit)
 	}
 	return q, nil
 }
@@ -119,7 +119,7 @@ func (c *logCmd) show(ctx context.Context, s retake.Service, ws retake.Workspace
 // sessionsNamed is how many sessions are offered to who named another one.
 const sessionsNamed = 6
 
-// sessions tells who named one without moments which ones there are, the newest first.
+// sessions tells who named one without checkpoints which ones there are, the newest first.
 func (c *logCmd) sessions(ctx context.Context, s retake.Service, ws retake.Workspace, found retake.Timeline) string {
 	if c.session == "" || len(found.Checkpoints) > 0 {
 		return ""
@@ -139,7 +139,7 @@ func (c *logCmd) sessions(ctx context.Context, s retake.Service, ws retake.Works
 	}
 	switch n := len(names); {
 	case n == 0 && int64(len(t.Checkpoints)) < t.Total:
-		return fmt.Sprintf("None of the newest %s moments is of an agent.\n", screen.Count(int64(len(t.Checkpoints))))
+		return fmt.Sprintf("None of the newest %s checkpoints is of an agent.\n", screen.Count(int64(len(t.Checkpoints))))
 	case n == 0:
 		return "No agent worked here yet.\n"
 	case n > sessionsNamed:

@@ -40,13 +40,13 @@ func TestLogChooses(t *testing.T) {
 		}
 	}
 	if got := numbers("--session", "nobody"); got != "" {
-		t.Errorf("moments of no session: %q", got)
+		t.Errorf("checkpoints of no session: %q", got)
 	}
 	p.types("", "log", "--path", "../elsewhere").want(t, 2, "", "not in the workspace")
-	p.types("", "log", "--good", "--no-color").want(t, 0, "No moment is in this part of the timeline.", "verify one: retake verify -- npm test     all of it: retake log")
+	p.types("", "log", "--good", "--no-color").want(t, 0, "No checkpoint is in this part of the timeline.", "verify one: retake verify -- npm test     all of it: retake log")
 }
 
-// What changed since the newest moment is the first row, unless moments were chosen.
+// What changed since the newest checkpoint is the first row, unless checkpoints were chosen.
 func TestTimelineShowsNow(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
@@ -82,7 +82,7 @@ func TestTimelineDrawsWhatWasLeft(t *testing.T) {
 	s.want(t, 0, "", "go back: retake restore 2")
 }
 
-// What a moment went to is named wherever its title stands.
+// What a checkpoint went to is named wherever its title stands.
 func TestTitlesNameWhereTheyWent(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
@@ -107,14 +107,14 @@ func TestSessionsAreNamed(t *testing.T) {
 	p.types("", "log", "--session", "zz").want(t, 0, "No agent worked here yet.\n", "")
 }
 
-func TestCatAsksForTheMoment(t *testing.T) {
+func TestCatAsksForTheCheckpoint(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
 	p.types("", "init").want(t, 0, "", "")
-	p.types("", "cat", "a.txt", "--no-color").want(t, 2, "", "As it was at which moment? Usage: retake cat REF PATH.")
-	p.types("", "cat", "a.txt", "--no-color").want(t, 2, "", "at latest: retake cat latest a.txt     its moments: retake log --path a.txt")
+	p.types("", "cat", "a.txt", "--no-color").want(t, 2, "", "As it was at which checkpoint? Usage: retake cat REF PATH.")
+	p.types("", "cat", "a.txt", "--no-color").want(t, 2, "", "at latest: retake cat latest a.txt\n  its checkpoints: retake log --path a.txt")
 	p.types("", "cat", "1:a b.txt", "--no-color").want(t, 2, "", "at 1: retake cat 1 'a b.txt'")
-	p.types("", "cat", "1").want(t, 2, "", "That needs more words. Usage: retake cat REF PATH.")
+	p.types("", "cat", "1").want(t, 2, "", "Missing argument. Usage: retake cat REF PATH.")
 	p.types("", "cat", "a:b.txt", "--no-color").want(t, 2, "", "at latest: retake cat latest a:b.txt\n")
 	p.types("", "cat", "latest", "a.txt").want(t, 0, "", "")
 }
@@ -151,7 +151,7 @@ func TestShowAnswersForPrograms(t *testing.T) {
 	}
 	p.types("", "show", "2", "--no-color").want(t, 0, "\n  source        1  a.txt                      +1  −1\n", "lines: retake diff 2     go back to just before it: retake restore 1")
 	p.types("", "show", "1", "--no-color").want(t, 0, "", "lines: retake diff 1     go back: retake restore 1")
-	p.types("", "show", "now").want(t, 2, "", "Now is not a moment yet.")
+	p.types("", "show", "now").want(t, 2, "", "Now is not a checkpoint yet.")
 }
 
 func TestShowTheOutputOfAVerification(t *testing.T) {
@@ -159,7 +159,7 @@ func TestShowTheOutputOfAVerification(t *testing.T) {
 	p := newPerson(t)
 	p.wrap = func(s retake.Service) retake.Service { return s }
 	p.types("", "init").want(t, 0, "", "")
-	p.types("", "show", "--output", "test").want(t, 3, "", "Moment 1 has no verification test.")
+	p.types("", "show", "--output", "test").want(t, 3, "", "Checkpoint 1 has no verification test.")
 	p.types("", "show", "--output", "test", "--conversation").want(t, 2, "", "one of them")
 	p.wrap = func(s retake.Service) retake.Service {
 		_, err := s.Attest(t.Context(), retake.Attestation{

@@ -80,12 +80,12 @@ func renderLost(l picture.Look, w retake.WorkspaceState) string {
 		newest = fmt.Sprintf(", the newest %s", l.Ago(w.Latest.Time))
 	}
 	head := fmt.Sprintf("The workspace %s was here, and its directory was deleted or replaced.", l.Bold(screen.Escape(w.Name)))
-	kept := fmt.Sprintf("It has %s%s.", picture.Number(w.Count, "moment", "moments"), newest)
+	kept := fmt.Sprintf("It has %s%s.", picture.Number(w.Count, "checkpoint", "checkpoints"), newest)
 	return fmt.Sprintf("%s\n%s\n\n  %s  bring its files back\n  %s  continue its history with what is here now\n  %s  start a new history\n\n",
 		head, l.Dim(kept), l.Bold("b"), l.Bold("c"), l.Bold("n"))
 }
 
-// bringBack restores the newest moment, as the command would.
+// bringBack restores the newest checkpoint, as the command would.
 func (c *initCmd) bringBack(cmd *cobra.Command, s retake.Service, ws retake.Workspace, all []retake.WorkspaceState) error {
 	j := &journey{face: c.face}
 	j.typed.words = []string{"retake", "restore", "latest", "--workspace", ws.NameAmong(all)}

@@ -22,7 +22,7 @@ func (f *face) lsCommand() *cobra.Command {
 	var long bool
 	ref := ""
 	cmd := &cobra.Command{
-		Use: "ls REF [DIR]", Short: "a directory as it was", Args: refOr(&ref, 1, 2),
+		Use: "ls REF [DIR]", Short: "List a directory as it was at a checkpoint", Args: refOr(&ref, 1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, ws, err := f.here(cmd.Context())
 			if err != nil {

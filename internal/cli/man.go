@@ -13,7 +13,7 @@ import (
 // manCommand writes the manual pages. Packages run it; nobody has to know it.
 func (f *face) manCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "man DIR", Short: "write a manual page for every command", Hidden: true, Args: between(1, 1),
+		Use: "man DIR", Short: "Write a manual page for every command", Hidden: true, Args: between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := f.below(args[0])
 			if err := os.MkdirAll(dir, 0o755); err != nil {

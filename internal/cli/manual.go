@@ -16,18 +16,18 @@ type exitCode struct {
 
 var exitCodes = []exitCode{
 	{0, "", "done"},
-	{1, "internal", "our fault"},
-	{2, "invalid", "the request makes no sense"},
-	{3, "not-found", "there is no such thing"},
-	{4, "exists", "it is there already"},
-	{5, "moved", "the world changed meanwhile"},
-	{6, "denied", "not without consent"},
+	{1, "internal", "internal error"},
+	{2, "invalid", "invalid arguments"},
+	{3, "not-found", "not found"},
+	{4, "exists", "already exists"},
+	{5, "moved", "something changed in the meantime"},
+	{6, "denied", "confirmation required"},
 	{failedExit, string(failed), "a check failed"},
 	{8, "limit", "a limit is reached"},
-	{9, "damaged", "stored bytes do not match"},
-	{10, "away", "memory cannot be reached"},
-	{11, "busy", "something else is at work"},
-	{12, "partly", "done in part, or an interrupted restore waits"},
+	{9, "damaged", "stored data is damaged"},
+	{10, "away", "store unavailable"},
+	{11, "busy", "busy: another operation is running"},
+	{12, "partly", "done in part, or a restore was interrupted"},
 	{130, "canceled", "interrupted"},
 }
 

@@ -15,14 +15,14 @@ type mountAnswer struct {
 
 func (f *face) mountCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "mount DIR", Short: "show every moment as a directory to read, until it is ended", Args: between(1, 1),
+		Use: "mount DIR", Short: "Mount all checkpoints as read-only directories", Args: between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.mount(cmd, args[0]) },
 	}
 }
 
 func (f *face) mount(cmd *cobra.Command, typed string) error {
 	if f.Mount == nil {
-		return &retake.Error{Kind: retake.Invalid, What: "moments cannot be mounted on this system", Safe: nothingChanged}
+		return &retake.Error{Kind: retake.Invalid, What: "checkpoints cannot be mounted on this system", Safe: nothingChanged}
 	}
 	s, ws, err := f.here(cmd.Context())
 	if err != nil {
@@ -32,7 +32,7 @@ func (f *face) mount(cmd *cobra.Command, typed string) error {
 	var shown error
 	err = f.Mount(cmd.Context(), dir, ws, s, func() {
 		shown = f.emit(mountAnswer{1, dir}, func(l picture.Look) string {
-			return l.Green(l.Glyphs.Yes) + " The moments of " + l.Bold(screen.Escape(ws.Name)) + " are in " + l.Path(dir) + ", to read only.\n" +
+			return l.Green(l.Glyphs.Yes) + " The checkpoints of " + l.Bold(screen.Escape(ws.Name)) + " are in " + l.Path(dir) + ", to read only.\n" +
 				"  " + l.Pairs([]string{"end it", "ctrl-c, or fusermount3 -u " + l.Word(dir)}) + "\n"
 		})
 	})

@@ -43,7 +43,7 @@ func refuseYes(p *retake.Plan, accepted []string, typed spoken, flag string) err
 	return &retake.Error{
 		Kind: retake.Denied, What: "this would " + picture.Deed(p, open[0]) + ", and " + flag + " alone does not cover that",
 		Safe: strings.TrimSpace(nothingChanged + " " + others(open[1:])),
-		Hint: "look: " + typed.with("--plan") + "\nor say so: " + typed.with(append([]string{say}, accepting(p, accepted)...)...),
+		Hint: "preview: " + typed.with("--plan") + "\ngo ahead: " + typed.with(append([]string{say}, accepting(p, accepted)...)...),
 	}
 }
 
@@ -60,13 +60,13 @@ func others(open []retake.Obstacle) string {
 	}
 	list := strings.Join(classes, ", ")
 	if len(open) == 1 {
-		return "One more thing asks for your word: " + list + "."
+		return "One more warning needs confirmation: " + list + "."
 	}
 	n := screen.Count(int64(len(open)))
 	if len(open) < len(fewWords) {
 		n = fewWords[len(open)]
 	}
-	return picture.Sentence(n + " more things ask for your word: " + list)
+	return picture.Sentence(n + " more warnings need confirmation: " + list)
 }
 
 // refuseSilence is for a plan that nobody is there to look at.
@@ -78,13 +78,13 @@ func refuseSilence(p *retake.Plan, accepted []string, typed spoken) error {
 		open = open[1:]
 	}
 	if would == "" {
-		would = "go on with what was cut off"
+		would = "continue the interrupted restore"
 	}
 	flags := accepting(p, accepted)
 	return &retake.Error{
-		Kind: retake.Denied, What: "this would " + would + ", and nobody is here to ask",
+		Kind: retake.Denied, What: "this would " + would + ", which needs your confirmation",
 		Safe: strings.TrimSpace(nothingChanged + " " + others(open)),
-		Hint: "look: " + typed.with("--plan") + "\nor say so: " + typed.with(append([]string{"--yes"}, flags...)...) +
+		Hint: "preview: " + typed.with("--plan") + "\ngo ahead: " + typed.with(append([]string{"--yes"}, flags...)...) +
 			"\nexactly this plan: " + typed.with(append([]string{"--digest " + p.Short()}, flags...)...),
 	}
 }

@@ -14,15 +14,15 @@ func TestRefusals(t *testing.T) {
 	yes, silence := cli.Refusals(l, story())
 	same(t, yes,
 		`✘ This would delete 1,132 files, and --yes alone does not cover that.`,
-		`  Nothing was changed. Two more things ask for your word: database, changed.`,
-		`  look: retake restore 14 --plan -- src`,
-		`  or say so: retake restore 14 --yes --accept mass-delete,database,changed -- src`,
+		`  Nothing was changed. Two more warnings need confirmation: database, changed.`,
+		`  preview: retake restore 14 --plan -- src`,
+		`  go ahead: retake restore 14 --yes --accept mass-delete,database,changed -- src`,
 	)
 	same(t, silence,
-		`✘ This would delete 1,132 files, and nobody is here to ask.`,
-		`  Nothing was changed. Two more things ask for your word: database, changed.`,
-		`  look: retake restore 14 --plan -- src`,
-		`  or say so: retake restore 14 --yes --accept mass-delete,database,changed -- src`,
+		`✘ This would delete 1,132 files, which needs your confirmation.`,
+		`  Nothing was changed. Two more warnings need confirmation: database, changed.`,
+		`  preview: retake restore 14 --plan -- src`,
+		`  go ahead: retake restore 14 --yes --accept mass-delete,database,changed -- src`,
 		`  exactly this plan: retake restore 14 --digest 3f9a-c21e --accept mass-delete,database,changed -- src`,
 	)
 	yes, _ = cli.Refusals(l, story(), retake.ObstacleMassDelete, retake.ObstacleDatabase)
@@ -30,15 +30,16 @@ func TestRefusals(t *testing.T) {
 		`✘ This would overwrite your edit of web/login.html, and --yes alone does not`,
 		`  cover that.`,
 		`  Nothing was changed.`,
-		`  look: retake restore 14 --plan -- src`,
-		`  or say so: retake restore 14 --yes --accept mass-delete,database,changed -- src`,
+		`  preview: retake restore 14 --plan -- src`,
+		`  go ahead: retake restore 14 --yes --accept mass-delete,database,changed -- src`,
 	)
 	_, silence = cli.Refusals(l, undo())
 	same(t, silence,
-		`✘ This would change back 3, merge 1, put 1 beside, and nobody is here to ask.`,
+		`✘ This would change back 3, merge 1, put 1 beside, which needs your`,
+		`  confirmation.`,
 		`  Nothing was changed.`,
-		`  look: retake restore 14 --plan -- src`,
-		`  or say so: retake restore 14 --yes -- src`,
+		`  preview: retake restore 14 --plan -- src`,
+		`  go ahead: retake restore 14 --yes -- src`,
 		`  exactly this plan: retake restore 14 --digest 0123-4567 -- src`,
 	)
 }

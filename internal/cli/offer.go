@@ -11,7 +11,7 @@ import (
 )
 
 // offer finds the agents of this machine after a directory was protected, and asks
-// whether their turns shall become moments. It is asked on a terminal only.
+// whether their turns shall become checkpoints. It is asked on a terminal only.
 func (c *initCmd) offer(ctx context.Context) error {
 	if c.Places == nil || c.json {
 		return nil
@@ -33,7 +33,7 @@ func (c *initCmd) offer(ctx context.Context) error {
 		c.hint("every turn of an agent", "retake agents install")
 		return nil
 	}
-	fmt.Fprintf(c.Err, "\n%s here. Hooks let every turn become a moment.\n\n%s\n", found(len(changes)), renderHooks(c.talk(), changes, false))
+	fmt.Fprintf(c.Err, "\n%s here. Hooks let every turn become a checkpoint.\n\n%s\n", found(len(changes)), renderHooks(c.talk(), changes, false))
 	return c.pick(ctx, changes)
 }
 
@@ -59,7 +59,7 @@ func (c *initCmd) pick(ctx context.Context, changes []agents.Change) error {
 		case nerr == nil && n >= 1 && n <= len(changes):
 			return c.put(slices.Clone(changes[n-1 : n]))
 		default:
-			fmt.Fprintln(c.Err, "Left. Later: retake agents install")
+			fmt.Fprintln(c.Err, "Skipped. Later: retake agents install")
 			return nil
 		}
 	}

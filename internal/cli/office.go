@@ -21,7 +21,7 @@ func (f *face) group(use, short string, subs ...*cobra.Command) *cobra.Command {
 			if len(args) == 0 {
 				return nil
 			}
-			return usage(helpHint(cmd), "There is no command %s %s.", use, args[0])
+			return usage(helpHint(cmd), "Unknown command: %s %s", use, args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.commandHelp(cmd)

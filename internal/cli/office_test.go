@@ -204,12 +204,12 @@ func Example_usage() {
 	// Output:
 	// main
 	//
-	//   store       ##############..............  137 GB of 275 GB
-	//   workspaces  ##############..............  500 of 1,000
-	//   moments     0 - kept for at least 30 days
+	//   store           ##############..............  137 GB of 275 GB
+	//   workspaces      ##############..............  500 of 1,000
+	//   checkpoints     0 - kept for at least 30 days
 	//
-	//   one moment  at most 34 GB
-	//   requests    50 a second with one key
-	//   restores    60 an hour with an agent's key
-	//   deletions   wait 7 days, and can be taken back until then
+	//   one checkpoint  at most 34 GB
+	//   requests        50 a second with one key
+	//   restores        60 an hour with an agent's key
+	//   deletions       wait 7 days, and can be cancelled until then
 }

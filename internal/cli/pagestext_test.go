@@ -51,7 +51,7 @@ func TestHits(t *testing.T) {
 func shopBlame() retake.Blame {
 	return retake.Blame{
 		Checkpoint: retake.Checkpoint{Number: 22, Time: at(11, 31)}, Path: "src/au\x1bth.ts",
-		Moments: []retake.Checkpoint{turn(22, at(11, 31), "fix the login redirect after the session ends"), {ID: "cp_1", Number: 1, Time: at(9, 41), Trigger: retake.TriggerInit}},
+		Checkpoints: []retake.Checkpoint{turn(22, at(11, 31), "fix the login redirect after the session ends"), {ID: "cp_1", Number: 1, Time: at(9, 41), Trigger: retake.TriggerInit}},
 		Lines: []retake.BlameLine{
 			{Number: 1, Text: "import { session } from './session'\n"}, {Number: 1, Text: "\n"},
 			{Number: 22, Text: "\tconst 名前 = '" + strings.Repeat("日本", 40) + "'\n"}, {Number: 22, Text: "\treturn \x1b[31mred\n"},
@@ -148,13 +148,13 @@ func TestAnswersInALine(t *testing.T) {
 	t.Parallel()
 	l := cli.NewLook(80, now, false, false)
 	for want, v := range map[string]retake.Verification{
-		"✔ test  38 s\n":                                                   {Name: "test", Verdict: retake.Passed, Took: 38 * time.Second},
-		"✘ test  exit 1 · 38 s\n":                                          {Name: "test", Verdict: retake.Failed, Exit: 1, Took: 38 * time.Second},
-		"? test  could not run: ended after 10 min 0 s\n":                  {Name: "test", Verdict: retake.CouldNotRun, Why: "ended after 10 min 0 s"},
-		"? test  could not run: exit 127\n":                                {Name: "test", Verdict: retake.CouldNotRun, Exit: 127},
-		"≈ te\\x1bst  changed meanwhile: a.txt\n":                          {Name: "te\x1bst", Verdict: retake.RanOnOther, Why: "changed meanwhile: a.txt"},
-		"✔ test  38 s · ran at another path, so it makes no moment good\n": {Name: "test", Verdict: retake.Passed, Where: retake.Elsewhere, Took: 38 * time.Second},
-		"✔ test  38 s\n  it left 5 paths: cov/a, cov/b, cov/c, 2 more\n":   {Name: "test", Verdict: retake.Passed, Took: 38 * time.Second, Wrote: []string{"cov/a", "cov/b", "cov/c", "d", "e"}},
+		"✔ test  38 s\n":                                                       {Name: "test", Verdict: retake.Passed, Took: 38 * time.Second},
+		"✘ test  exit 1 · 38 s\n":                                              {Name: "test", Verdict: retake.Failed, Exit: 1, Took: 38 * time.Second},
+		"? test  could not run: ended after 10 min 0 s\n":                      {Name: "test", Verdict: retake.CouldNotRun, Why: "ended after 10 min 0 s"},
+		"? test  could not run: exit 127\n":                                    {Name: "test", Verdict: retake.CouldNotRun, Exit: 127},
+		"≈ te\\x1bst  changed meanwhile: a.txt\n":                              {Name: "te\x1bst", Verdict: retake.RanOnOther, Why: "changed meanwhile: a.txt"},
+		"✔ test  38 s · ran at another path, so it makes no checkpoint good\n": {Name: "test", Verdict: retake.Passed, Where: retake.Elsewhere, Took: 38 * time.Second},
+		"✔ test  38 s\n  it left 5 paths: cov/a, cov/b, cov/c, 2 more\n":       {Name: "test", Verdict: retake.Passed, Took: 38 * time.Second, Wrote: []string{"cov/a", "cov/b", "cov/c", "d", "e"}},
 	} {
 		if got := cli.RenderAttested(l, v); got != want {
 			t.Errorf("got %q, want %q", got, want)

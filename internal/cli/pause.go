@@ -18,7 +18,7 @@ type pauseAnswer struct {
 
 func (f *face) pauseCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "pause", Short: "take no moments of agents' work here, until unpause", Args: between(0, 0),
+		Use: "pause", Short: "Stop taking checkpoints of agent turns, until 'unpause'", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.setPaused(cmd, f.Clock.Now().UTC().Format(time.RFC3339))
 		},
@@ -27,7 +27,7 @@ func (f *face) pauseCommand() *cobra.Command {
 
 func (f *face) unpauseCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "unpause", Short: "take moments of agents' work again", Args: between(0, 0),
+		Use: "unpause", Short: "Take checkpoints of agent turns again", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.setPaused(cmd, "") },
 	}
 }
@@ -48,9 +48,9 @@ func (f *face) setPaused(cmd *cobra.Command, since string) error {
 	}
 	return f.emit(pauseAnswer{1, since != ""}, func(l picture.Look) string {
 		if since == "" {
-			return l.Green(l.Glyphs.Point) + " Agents' work becomes moments again.\n"
+			return l.Green(l.Glyphs.Point) + " Agents' work becomes checkpoints again.\n"
 		}
-		return l.Glyphs.Diamond + " Paused. Agents' work becomes no moments here; saves by hand and restores do.\n"
+		return l.Glyphs.Diamond + " Paused. Agents' work becomes no checkpoints here; saves by hand and restores do.\n"
 	})
 }
 

@@ -17,7 +17,7 @@ type pinAnswer struct {
 
 func (f *face) pinCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "pin REF NAME", Short: "keep a moment on purpose, under a name", Args: between(2, 2),
+		Use: "pin REF NAME", Short: "Name a checkpoint and keep it", Args: between(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, ws, err := f.here(cmd.Context())
 			if err != nil {

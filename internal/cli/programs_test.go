@@ -12,7 +12,7 @@ import (
 	"github.com/retake-dev/retake/internal/cli"
 )
 
-func TestRunStandsBetweenTwoMoments(t *testing.T) {
+func TestRunStandsBetweenTwoCheckpoints(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
 	p.types("", "init").want(t, 0, "", "")
@@ -33,8 +33,8 @@ func TestRunStandsBetweenTwoMoments(t *testing.T) {
 	p.types("", "run", "--no-color", "--", "nope").want(t, 2, "", "✘ `nope` could not be run: no such program.\n")
 }
 
-// Without the moment before it, a program does not run.
-func TestRunNeedsTheMomentBefore(t *testing.T) {
+// Without the checkpoint before it, a program does not run.
+func TestRunNeedsTheCheckpointBefore(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
 	p.program = func(cli.Command) (int, error) { return 0, nil }
@@ -63,7 +63,7 @@ func TestAtRunsInAForkThatGoesAway(t *testing.T) {
 	}
 	p.program = func(c cli.Command) (int, error) { return 0, fmt.Errorf("%w: %s", cli.ErrElsewhere, "/elsewhere") }
 	p.types("", "at", "1", "--no-color", "--", "cat").want(t, 0, "", "! ran at another path: /elsewhere\n")
-	p.types("", "at", "9", "--", "cat").want(t, 3, "", "There is no moment 9")
+	p.types("", "at", "9", "--", "cat").want(t, 3, "", "There is no checkpoint 9")
 	left, err := filepath.Glob(filepath.Join(p.data, "scratch*"))
 	if err != nil || len(left) > 0 || p.read("a.txt") != "later\n" {
 		t.Fatalf("%v, left %v", err, left)

@@ -43,9 +43,9 @@ everything that it keeps and reports each copy that is left. What was pushed to 
   retake purge --content < secret.txt        # every stored file that contains these bytes
   retake purge --content secret.txt --plan   # preview only`,
 	}
-	cmd.Flags().BoolVar(&c.content, "content", false, "read the secret from FILE or from standard input; a newline at its end does not count")
-	cmd.Flags().BoolVar(&c.lines, "lines", false, "with --content: each line is a secret of its own")
-	cmd.Flags().BoolVar(&c.plan, "plan", false, "show what would go; nothing is changed")
+	cmd.Flags().BoolVar(&c.content, "content", false, "read the secret from FILE or standard input; a trailing newline is ignored")
+	cmd.Flags().BoolVar(&c.lines, "lines", false, "with --content: treat each line as a separate secret")
+	cmd.Flags().BoolVar(&c.plan, "plan", false, "show what would be removed; change nothing")
 	return cmd
 }
 
@@ -145,7 +145,7 @@ func (c *purgeCmd) agree(ctx context.Context, plan retake.PurgePlan) error {
 		return &retake.Error{Kind: retake.Denied, What: "a purge cannot be undone and needs your confirmation", Safe: nothingChanged, Hint: "preview it: retake purge --plan …     confirm it: --yes"}
 	}
 	fmt.Fprint(c.Err, renderPurgePlan(c.talk(), plan))
-	ok, err := c.ask(ctx, fmt.Sprintf("Purge this from %s? This cannot be undone.", picture.Moments(plan.Checkpoints)))
+	ok, err := c.ask(ctx, fmt.Sprintf("Purge this from %s? This cannot be undone.", picture.Checkpoints(plan.Checkpoints)))
 	if err == nil && !ok {
 		err = errLeft
 	}
@@ -157,10 +157,10 @@ func renderPurgePlan(l picture.Look, p retake.PurgePlan) string {
 		return "Nothing to purge: no checkpoint holds it.\n" + purgeNotes(l, p)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s hold it: %s, %s.\n", l.Bold(picture.Moments(p.Checkpoints)), picture.Number(p.Versions, "stored file", "stored files"), screen.Bytes(p.Bytes))
+	fmt.Fprintf(&b, "%s hold it: %s, %s.\n", l.Bold(picture.Checkpoints(p.Checkpoints)), picture.Number(p.Versions, "stored file", "stored files"), screen.Bytes(p.Bytes))
 	for _, w := range p.Workspaces {
 		if w.Checkpoints > 0 {
-			fmt.Fprintf(&b, "  %s  %s\n", screen.Escape(w.Name), picture.Moments(w.Checkpoints))
+			fmt.Fprintf(&b, "  %s  %s\n", screen.Escape(w.Name), picture.Checkpoints(w.Checkpoints))
 		}
 	}
 	for _, g := range p.Gaps {
@@ -190,9 +190,9 @@ func purgeNotes(l picture.Look, p retake.PurgePlan) string {
 func renderPurge(l picture.Look, r retake.PurgeReport) string {
 	var b strings.Builder
 	if len(r.Left) == 0 {
-		fmt.Fprintf(&b, "%s Purged from %s. Searched %s of everything that is kept: no copy is left.\n", l.Green(l.Glyphs.Yes), picture.Moments(r.Plan.Checkpoints), screen.Bytes(r.Bytes))
+		fmt.Fprintf(&b, "%s Purged from %s. Searched %s of everything that is kept: no copy is left.\n", l.Green(l.Glyphs.Yes), picture.Checkpoints(r.Plan.Checkpoints), screen.Bytes(r.Bytes))
 	} else {
-		fmt.Fprintf(&b, "%s Purged from %s, but copies are left:\n", l.Yellow("!"), picture.Moments(r.Plan.Checkpoints))
+		fmt.Fprintf(&b, "%s Purged from %s, but copies are left:\n", l.Yellow("!"), picture.Checkpoints(r.Plan.Checkpoints))
 		for _, text := range r.Left {
 			fmt.Fprintf(&b, "  %s\n", screen.Escape(text))
 		}

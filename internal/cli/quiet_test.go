@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake/internal/picture"
 )
 
-func quietMoments(n int) (picture.View, *stage) {
+func quietCheckpoints(n int) (picture.View, *stage) {
 	parents := make([]int64, n)
 	for i := range parents {
 		parents[i] = int64(n - i - 1)
@@ -24,15 +24,15 @@ func quietMoments(n int) (picture.View, *stage) {
 	return v, s
 }
 
-func TestQuietMomentsAreOneRow(t *testing.T) {
+func TestQuietCheckpointsAreOneRow(t *testing.T) {
 	t.Parallel()
-	v, _ := quietMoments(6)
+	v, _ := quietCheckpoints(6)
 	same(t, strings.Join(lines(v), "\n")+"\n",
 		`●    6  09:06  no file changed                                     –`,
-		`┊  2–5  09:02  4 quiet moments, until 09:05`,
+		`┊  2–5  09:02  4 auto-checkpoints, until 09:05`,
 		`○    1  09:01  start                                               7`,
 	)
-	v, _ = quietMoments(4) // two are too few
+	v, _ = quietCheckpoints(4) // two are too few
 	if got := lines(v); len(got) != 4 {
 		t.Fatalf("got\n%s", strings.Join(got, "\n"))
 	}
@@ -68,7 +68,7 @@ func TestWhatIsNotQuiet(t *testing.T) {
 		},
 		"where one left": func(s *stage) { s.V.Checkpoints[0].Parent = "cp_4" },
 	} {
-		_, s := quietMoments(8)
+		_, s := quietCheckpoints(8)
 		loud(s)
 		found := false
 		for _, line := range lines(*s.V) {
@@ -80,24 +80,24 @@ func TestWhatIsNotQuiet(t *testing.T) {
 	}
 }
 
-// Files that always move are quiet; a moment before a turn is nothing beside that of the
+// Files that always move are quiet; a checkpoint before a turn is nothing beside that of the
 // turn.
 func TestQuietMoves(t *testing.T) {
 	t.Parallel()
-	_, s := quietMoments(5)
+	_, s := quietCheckpoints(5)
 	for i := range s.V.Checkpoints[1:4] {
 		c := &s.V.Checkpoints[i+1]
 		c.Changed.Edited = 1
 		s.V.Findings[c.ID] = retake.Finding{Gist: &retake.Gist{Moving: true, Lead: "app.log", Counts: retake.StoryCounts{Edited: 1}, Points: []retake.Point{{Text: "logs/app.log"}}}}
 	}
-	if got := lines(*s.V)[1]; got != `┊  2–4  09:02  3 quiet moments, until 09:04                        1  app.log` {
+	if got := lines(*s.V)[1]; got != `┊  2–4  09:02  3 auto-checkpoints, until 09:04                     1  app.log` {
 		t.Errorf("got %q", got)
 	}
-	_, s = quietMoments(5)
+	_, s = quietCheckpoints(5)
 	turn := &retake.Turn{Agent: "codex", Session: "s", ID: "t"}
 	s.V.Checkpoints[1].Turn = turn
 	s.V.Checkpoints[2].Trigger, s.V.Checkpoints[2].Intent, s.V.Checkpoints[2].Turn = retake.TriggerPrompt, "before “x”", turn
-	if got := lines(*s.V)[1]; !strings.Contains(got, "3 quiet moments") {
+	if got := lines(*s.V)[1]; !strings.Contains(got, "3 auto-checkpoints") {
 		t.Errorf("got %q", got)
 	}
 }

@@ -16,7 +16,7 @@ type rebuildAnswer struct {
 
 func (f *face) rebuildCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "rebuild", Short: "make the catalog again from the store alone", Args: between(0, 0),
+		Use: "rebuild", Short: "Rebuild the catalog from the store", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := f.open(cmd.Context())
 			if err != nil {
@@ -28,7 +28,7 @@ func (f *face) rebuildCommand() *cobra.Command {
 			}
 			return f.emit(rebuildAnswer{1, r}, func(l picture.Look) string {
 				return fmt.Sprintf("%s The catalog was made again from the store: %s, %s, %s, %s.\n", l.Green(l.Glyphs.Yes),
-					picture.Number(r.Workspaces, "workspace", "workspaces"), picture.Moments(r.Checkpoints),
+					picture.Number(r.Workspaces, "workspace", "workspaces"), picture.Checkpoints(r.Checkpoints),
 					picture.Number(r.Pins, "pin", "pins"), picture.Number(r.Tombstones, "tombstone", "tombstones"))
 			})
 		},

@@ -9,7 +9,7 @@ import (
 func (f *face) redoCommand() *cobra.Command {
 	c := &journey{face: f}
 	cmd := &cobra.Command{
-		Use: "redo", Short: "bring again what the last undo took back", Args: between(0, 0),
+		Use: "redo", Short: "Reapply the last undone change", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.along(cmd, args, retake.CourseRedo) },
 	}
 	c.flags(cmd)

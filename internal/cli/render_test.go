@@ -47,7 +47,7 @@ func TestTimeline80(t *testing.T) {
 	same(t, got,
 		`shopfront  ~/code/shopfront                                protected since 09:41`,
 		``,
-		`        when       what was going on                           files`,
+		`        when       message                                     files`,
 		`●   14  10:27      working version, app healthy                    3`,
 		`○   13  10:18      install\x1b[2J the session store, and th…   1,204  pin v1`,
 		`│                  deleted 412 · added 784 · edited 8`,
@@ -77,7 +77,7 @@ func TestTimeline160(t *testing.T) {
 	t.Parallel()
 	got := cli.RenderTimeline(cli.NewLook(160, now, false, false), shopfront(), 14)
 	for _, want := range []string{
-		"protected since 09:41 · 4 moments\n",
+		"protected since 09:41 · 4 checkpoints\n",
 		"what really changed\n",
 		"  1,204  pin v1 · deleted 412 · added 784 · edited 8\n",
 		"  partial       1  edited 1 · dev.db was moving, 1 excluded by policy\n",
@@ -125,9 +125,9 @@ func TestError(t *testing.T) {
 	t.Parallel()
 	l := cli.NewLook(80, now, false, false)
 	same(t, cli.RenderError(l, retake.Error{
-		Kind: retake.NotFound, What: "there is no moment 41 in shop\nfront", Safe: "Nothing was changed.", Hint: "by time: retake show 10:27     all: retake log\nmore: retake help",
+		Kind: retake.NotFound, What: "there is no checkpoint 41 in shop\nfront", Safe: "Nothing was changed.", Hint: "by time: retake show 10:27     all: retake log\nmore: retake help",
 	}),
-		`✘ There is no moment 41 in shop\nfront.`,
+		`✘ There is no checkpoint 41 in shop\nfront.`,
 		`  Nothing was changed.`,
 		`  by time: retake show 10:27     all: retake log`,
 		`  more: retake help`,
@@ -190,7 +190,7 @@ func TestStatusLine(t *testing.T) {
 		{80, false, torn, "◆ 2 · 09:44 · partial · protected"},
 		{24, false, whole, "◆ 14 · 10:27"},
 		{10, false, whole, "◆ 14"},
-		{80, false, retake.Timeline{}, "◇ NOT PROTECTED · no moment"},
+		{80, false, retake.Timeline{}, "◇ NOT PROTECTED · no checkpoint"},
 	} {
 		if got := cli.RenderStatusLine(cli.NewLook(c.width, now, c.ascii, false), c.t, false); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
@@ -206,7 +206,7 @@ func TestStatusHidesNothing(t *testing.T) {
 		Tracking: retake.Tracking{Mode: retake.TrackingScan}, Protection: "same-user", Store: retake.StoreState{Bytes: 412e6, Free: 9e9, Floor: 10e9},
 	})
 	for _, want := range []string{
-		"  ● protected   since 09:41 · 22 moments\n",
+		"  ● protected   since 09:41 · 22 checkpoints\n",
 		"    now         2 files changed since 2 · deleted 1 · edited 1\n",
 		"  ! coverage    partial",
 		"1 torn  data/dev.db\n",
@@ -229,7 +229,7 @@ func TestWorkspaces(t *testing.T) {
 		{Workspace: retake.Workspace{Name: "old\x1bshop", Root: "/srv/old"}, Latest: &cp, Gone: true},
 	})
 	same(t, got,
-		`   workspace    last moment                          where`,
+		`   workspace    last checkpoint                      where`,
 		`●  shopfront     14  1 h ago  working version, app…  ~/code/shopfront`,
 		`○  old\x1bshop   14  1 h ago  its directory is gone  /srv/old`,
 		`○  done          14  1 h ago  ended 2 h ago          …r/far/far/far/far/far/done`,
@@ -237,8 +237,8 @@ func TestWorkspaces(t *testing.T) {
 		`A directory that is gone comes back with its timeline:`,
 		`  retake restore latest --workspace `,
 		``,
-		`What ended keeps its moments. To look at them: retake console. To continue them:`,
-		`retake init --continue, in the directory.`,
+		`What ended keeps its checkpoints. To look at them: retake console. To continue`,
+		`them: retake init --continue, in the directory.`,
 	)
 }
 

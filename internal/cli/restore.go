@@ -14,12 +14,12 @@ type restoreCmd struct {
 func (f *face) restoreCommand() *cobra.Command {
 	c := &restoreCmd{journey: journey{face: f}}
 	cmd := &cobra.Command{
-		Use: "restore REF [-- PATH…]", Short: "go back to a moment: shows the plan, then asks",
+		Use: "restore REF [-- PATH…]", Short: "Go back to an earlier checkpoint",
 		Args: beforePaths(0, 1), RunE: f.asPath("latest", c.run),
 	}
 	c.flags(cmd)
-	cmd.Flags().BoolVar(&c.finish, "finish", false, "do the rest of a restore that was cut off")
-	cmd.Flags().BoolVar(&c.undo, "undo", false, "take back what a restore did that was cut off")
+	cmd.Flags().BoolVar(&c.finish, "finish", false, "finish an interrupted restore")
+	cmd.Flags().BoolVar(&c.undo, "undo", false, "roll back an interrupted restore")
 	return cmd
 }
 
@@ -46,13 +46,13 @@ func (c *restoreCmd) run(cmd *cobra.Command, args []string) error {
 	case c.finish && c.undo:
 		return usage(helpHint(cmd), "It is --finish or --undo, not both.")
 	case (c.finish || c.undo) && len(args) > 0:
-		return usage(helpHint(cmd), "What was cut off is finished or taken back as a whole, so no moment and no path is named.")
+		return usage(helpHint(cmd), "What was interrupted is finished or taken back as a whole, so no checkpoint and no path is named.")
 	case c.finish:
 		req.Course = retake.CourseFinish
 	case c.undo:
 		req.Course = retake.CourseUnwind
 	case len(refs) == 0:
-		return usage("the moments: retake log     the newest change: retake undo", "Which moment? Usage: %s.", useLine(cmd))
+		return usage("the checkpoints: retake log     the newest change: retake undo", "Which checkpoint? Usage: %s.", useLine(cmd))
 	default:
 		req.Ref = refs[0]
 	}

@@ -21,7 +21,7 @@ func (p *person) read(name string) string {
 	return string(b)
 }
 
-// twelve is a workspace of two moments; the second came with twelve files.
+// twelve is a workspace of two checkpoints; the second came with twelve files.
 func twelve(t *testing.T) *person {
 	t.Helper()
 	p := newPerson(t)
@@ -46,7 +46,7 @@ func TestRestoreAsksStepByStep(t *testing.T) {
 	for _, answers := range []string{"", "\n", "n\n", "q\n", "y\n", "y\n\n", "y\nno\n", "l\nn\n", "d\n\n"} {
 		s := p.types(answers, "restore", "1")
 		s.want(t, 6, "Nothing has been changed yet.", massAsks+firstKeys)
-		s.want(t, 6, "", "Left. Nothing was changed.\n")
+		s.want(t, 6, "", "Cancelled. Nothing was changed.\n")
 		if strings.HasPrefix(answers, "y") {
 			s.want(t, 6, "", lastAsks)
 		}
@@ -74,13 +74,13 @@ func TestRestoreListsAndDiffsBetweenQuestions(t *testing.T) {
 	}
 }
 
-func TestRestoreResultNamesTheMoments(t *testing.T) {
+func TestRestoreResultNamesTheCheckpoints(t *testing.T) {
 	t.Parallel()
 	p := twelve(t)
 	p.write("a.txt", "not saved\n")
 	s := p.types("y\ny\ny\n", "restore", "1", "--no-color")
 	s.want(t, 0, "  deleted 12 · changed 1", "2 of 2  mass-delete: delete 12 files?  [y/N] ")
-	s.want(t, 0, "  before      moment 3, all you had\n  now         moment 4, same files as 1\n", "changed your mind: retake undo\n")
+	s.want(t, 0, "  before      checkpoint 3, everything you had\n  now         checkpoint 4, same files as 1\n", "changed your mind: retake undo\n")
 	if got := p.read("a.txt"); got != "hello\n" {
 		t.Fatalf("got %q", got)
 	}
@@ -97,8 +97,8 @@ func TestRestoreNeedsAWordForEachClass(t *testing.T) {
 	t.Parallel()
 	p := twelve(t)
 	p.types("", "restore", "1", "--yes", "--no-color").want(t, 6, "", "✘ This would delete 12 files, and --yes alone does not cover that.\n  Nothing was changed.\n"+
-		"  look: retake restore 1 --plan\n  or say so: retake restore 1 --yes --accept mass-delete\n")
-	p.types("", "restore", "1", "--no-input", "--no-color").want(t, 6, "", "This would delete 12 files, and nobody is here to ask.")
+		"  preview: retake restore 1 --plan\n  go ahead: retake restore 1 --yes --accept mass-delete\n")
+	p.types("", "restore", "1", "--no-input", "--no-color").want(t, 6, "", "This would delete 12 files, which needs your confirmation.")
 	p.types("y\ny\n", "restore", "1", "--json").want(t, 6, `"kind":"denied"`, "")
 	p.types("", "restore", "1", "--yes", "--accept", "mass-delete", "--no-color").want(t, 0, "✔ Restored 1", "")
 }
@@ -171,11 +171,11 @@ func TestInterruptionIsToldOnce(t *testing.T) {
 	p := newPerson(t)
 	p.types("", "init").want(t, 0, "", "")
 	p.wrap = func(s retake.Service) retake.Service { return cutOff{s} }
-	const banner = "! A restore was cut off: 14, at 612 of 1,181 paths, 3 min ago.\n"
+	const banner = "! A restore was interrupted: 14, at 612 of 1,181 paths, 3 min ago.\n"
 	for _, args := range [][]string{{"--no-color"}, {"log", "--no-color"}, {"status", "--no-color"}} {
 		s := p.types("", args...)
 		s.want(t, 12, "protected", banner)
-		if strings.Contains(s.err, "✘") || strings.Count(s.err, "cut off") != 1 {
+		if strings.Contains(s.err, "✘") || strings.Count(s.err, "interrupted") != 1 {
 			t.Fatalf("got %q", s.err)
 		}
 	}
@@ -185,7 +185,7 @@ func TestInterruptionIsToldOnce(t *testing.T) {
 		t.Fatalf("code %d: %q, %q", s.code, s.out, s.err)
 	}
 	s = p.types("", "status", "--line", "--no-color")
-	s.want(t, 0, "restore cut off at ", "")
+	s.want(t, 0, "restore interrupted at ", "")
 	if s.err != "" {
 		t.Fatalf("a prompt gets a banner: %q", s.err)
 	}

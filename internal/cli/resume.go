@@ -18,7 +18,7 @@ type resumeAnswer struct {
 func (f *face) resumeCommand() *cobra.Command {
 	var only bool
 	cmd := &cobra.Command{
-		Use: "resume [REF]", Short: "go on with the conversation as it was at a moment", Args: between(0, 1),
+		Use: "resume [REF]", Short: "Continue an agent's conversation from a checkpoint", Args: between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, ws, err := f.here(cmd.Context())
 			if err != nil {
@@ -35,7 +35,7 @@ func (f *face) resumeCommand() *cobra.Command {
 			return f.emit(resumeAnswer{1, r}, func(l picture.Look) string { return picture.RenderResume(l, r) })
 		},
 	}
-	cmd.Flags().BoolVar(&only, "plan", false, "only say how; write nothing")
+	cmd.Flags().BoolVar(&only, "plan", false, "show the plan; change nothing")
 	return cmd
 }
 

@@ -12,7 +12,7 @@ import (
 func (f *face) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "retake",
-		Short:         "the timeline of this workspace",
+		Short:         "Show the timeline of this workspace",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noCommand,
@@ -34,15 +34,15 @@ func (f *face) root() *cobra.Command {
 	root.SetErr(f.Err)
 	p := root.PersistentFlags()
 	p.StringVarP(&f.dir, "directory", "C", "", "work as if started in `DIR`")
-	p.BoolVar(&f.json, "json", false, "answer as one JSON value")
-	p.BoolVar(&f.noInput, "no-input", false, "never ask")
-	p.BoolVarP(&f.yes, "yes", "y", false, "answer yes to what has no danger")
-	p.BoolVar(&f.solo, "solo", false, "do the work in this process, without the daemon")
-	p.BoolVar(&f.asciiOut, "ascii", false, "draw with ASCII only")
-	p.BoolVar(&f.colored, "color", false, "use colors")
-	p.BoolVar(&f.plain, "no-color", false, "use no colors")
-	p.BoolVar(&f.noPager, "no-pager", false, "never show a long answer in a pager")
-	root.Flags().BoolVarP(&f.version, "version", "v", false, "the version of this program")
+	p.BoolVar(&f.json, "json", false, "print JSON")
+	p.BoolVar(&f.noInput, "no-input", false, "never prompt")
+	p.BoolVarP(&f.yes, "yes", "y", false, "skip confirmation, except for warnings (use --accept)")
+	p.BoolVar(&f.solo, "solo", false, "work in this process, without the daemon")
+	p.BoolVar(&f.asciiOut, "ascii", false, "use ASCII characters only")
+	p.BoolVar(&f.colored, "color", false, "always use colors")
+	p.BoolVar(&f.plain, "no-color", false, "never use colors")
+	p.BoolVar(&f.noPager, "no-pager", false, "never use a pager")
+	root.Flags().BoolVarP(&f.version, "version", "v", false, "show the version")
 	f.farFlags(root)
 	root.CompletionOptions.DisableDefaultCmd = true // ours is in our words
 	root.SetFlagErrorFunc(flagTrouble)
@@ -83,19 +83,33 @@ func (f *face) shelves() []shelf {
 	}
 }
 
+const (
+	goBackHint = "undo the last change: retake undo     go back to the last good checkpoint: retake restore good"
+	lookHint   = "the timeline: retake log"
+)
+
+// panicWords are the commands of other tools that people type when something is gone.
+var panicWords = map[string]string{
+	"rollback": goBackHint, "revert": goBackHint, "reset": goBackHint, "checkout": goBackHint, "rewind": goBackHint, "recover": goBackHint,
+	"history": lookHint, "list": lookHint, "timeline": lookHint,
+}
+
 func noCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	if hint := panicWords[args[0]]; hint != "" {
+		return usage(hint, "Unknown command: %s", args[0])
+	}
 	hint := ""
 	for i, near := range cmd.SuggestionsFor(args[0]) {
-		label := "close to it: "
+		label := "did you mean: "
 		if i > 0 {
 			label = "or: "
 		}
 		hint += label + pasted(cmd, near) + "     "
 	}
-	return usage(hint+"all commands: retake help --all", "There is no command %s.", args[0])
+	return usage(hint+"all commands: retake help --all", "Unknown command: %s", args[0])
 }
 
 // pasted is a command as it can be typed: one that needs more words is explained instead.
@@ -116,11 +130,11 @@ func between(low, high int) cobra.PositionalArgs {
 		if len(args) >= low && (high < 0 || len(args) <= high) {
 			return nil
 		}
-		word := "more"
+		word := "Missing argument"
 		if len(args) > low {
-			word = "fewer"
+			word = "Too many arguments"
 		}
-		return usage(helpHint(cmd), "That needs %s words. Usage: %s.", word, useLine(cmd))
+		return usage(helpHint(cmd), "%s. Usage: %s.", word, useLine(cmd))
 	}
 }
 

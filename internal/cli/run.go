@@ -12,7 +12,7 @@ import (
 
 func (f *face) runCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "run [INTENT] -- CMD…", Short: "run a program between two moments; its exit code is ours", Args: programArgs(0, 1),
+		Use: "run [MESSAGE] -- CMD…", Short: "Run a command with a checkpoint before and after it", Args: programArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			before, program := splitDash(cmd, args)
 			return f.around(cmd.Context(), strings.Join(before, ""), program)
@@ -42,7 +42,7 @@ func (f *face) runnable() error {
 	return nil
 }
 
-// around saves, runs the program and saves again. Without the first moment the
+// around saves, runs the program and saves again. Without the first checkpoint the
 // program is not run.
 func (f *face) around(ctx context.Context, intent string, program []string) error {
 	if err := f.runnable(); err != nil {
@@ -84,7 +84,7 @@ func (f *face) around(ctx context.Context, intent string, program []string) erro
 	return nil
 }
 
-// ran tells a person which moments stand around the program.
+// ran tells a person which checkpoints stand around the program.
 func (f *face) ran(was retake.Checkpoint, is retake.SaveResult) {
 	if !f.ErrTTY {
 		return

@@ -127,12 +127,12 @@ func TestQuestionsDefaultToNo(t *testing.T) {
 	p.types("", "init").want(t, 0, "", "")
 	p.types("", "save", "two").want(t, 0, "two", "")
 	for _, answer := range []string{"", "\n", "n\n", "what\n"} {
-		p.types(answer, "forget", "1").want(t, 6, "", "Forget 1 moment? This cannot be taken back.  [y/N] ")
-		p.types(answer, "deinit").want(t, 6, "", "Left. Nothing was changed.\n")
+		p.types(answer, "forget", "1").want(t, 6, "", "Forget 1 checkpoint? This can't be undone.  [y/N] ")
+		p.types(answer, "deinit").want(t, 6, "", "Cancelled. Nothing was changed.\n")
 	}
 	p.types("", "log").want(t, 0, "start", "")
-	p.types("", "forget", "1", "--no-input").want(t, 6, "", "nobody is here to ask")
-	p.types("y\n", "forget", "1").want(t, 0, "Forgot 1 moment: 1.", "  1  11:42  start")
+	p.types("", "forget", "1", "--no-input").want(t, 6, "", "so it needs your confirmation")
+	p.types("y\n", "forget", "1").want(t, 0, "Forgot 1 checkpoint: 1.", "  1  11:42  start")
 	p.types("yes\n", "deinit").want(t, 0, "not protected any more", "")
 	p.types("", "log").want(t, 3, "", "not in a protected workspace")
 }
@@ -159,7 +159,7 @@ func TestTimesAreRefs(t *testing.T) {
 	} {
 		p.types("", "show", ref, "--no-color").want(t, 0, "  "+want+"\n", "")
 	}
-	p.types("", "show", "2026-11-02").want(t, 3, "", "There is no moment")
+	p.types("", "show", "2026-11-02").want(t, 3, "", "There is no checkpoint")
 	s := p.types("", "log", "--since", "2026-11-04", "--no-color")
 	s.want(t, 0, "next day", "")
 	if strings.Contains(s.out, "noon") {
@@ -191,7 +191,7 @@ func TestLittleOpensNothing(t *testing.T) {
 	for _, args := range [][]string{{"version"}, {"help"}, {"help", "--agent"}, {"config"}, {"save", "-h"}, {"completion", "bash"}} {
 		p.types("", args...).want(t, 0, "", "")
 	}
-	p.types("", "nope").want(t, 2, "", "There is no command nope.")
+	p.types("", "nope").want(t, 2, "", "Unknown command: nope")
 	if p.opens != 0 {
 		t.Fatalf("the service was opened %d times", p.opens)
 	}

@@ -30,14 +30,14 @@ type saveAnswer struct {
 func (f *face) saveCommand() *cobra.Command {
 	c := &saveCmd{face: f}
 	cmd := &cobra.Command{
-		Use: "save [INTENT]", Aliases: []string{"checkpoint", "snapshot"},
-		Short: "take a moment by hand", Args: between(0, 1), RunE: c.run,
+		Use: "save [MESSAGE]", Aliases: []string{"checkpoint", "snapshot"},
+		Short: "Create a checkpoint", Args: between(0, 1), RunE: c.run,
 	}
-	cmd.Flags().StringVar(&c.pin, "pin", "", "keep it under `NAME`")
-	cmd.Flags().DurationVar(&c.budget, "budget", 0, "seal what was reached after `DURATION`, then the rest")
-	cmd.Flags().BoolVar(&c.ifChanged, "if-changed", false, "add no moment when no file changed")
-	cmd.Flags().StringArrayVar(&c.verify, "verify", nil, "then run `CMD` and record its answer; may be given again")
-	cmd.Flags().DurationVar(&c.limit, "verify-limit", 0, "end each CMD after `DURATION`; default: the setting verify-limit")
+	cmd.Flags().StringVar(&c.pin, "pin", "", "name the checkpoint `NAME` and keep it")
+	cmd.Flags().DurationVar(&c.budget, "budget", 0, "after `DURATION`, save what was read so far, then the rest")
+	cmd.Flags().BoolVar(&c.ifChanged, "if-changed", false, "do nothing if no file changed")
+	cmd.Flags().StringArrayVar(&c.verify, "verify", nil, "then run `CMD` and record its result; repeatable")
+	cmd.Flags().DurationVar(&c.limit, "verify-limit", 0, "stop each CMD after `DURATION` (default: the setting verify-limit)")
 	return cmd
 }
 
@@ -91,7 +91,7 @@ func (f *face) carriedOn(err error) error {
 		return err
 	}
 	e := *retake.AsError(err)
-	e.Safe, e.Hint = "The daemon goes on with it; the moments before are whole.", "see whether it is there: retake log"
+	e.Safe, e.Hint = "The daemon goes on with it; earlier checkpoints are intact.", "see whether it is there: retake log"
 	return &e
 }
 
@@ -114,7 +114,7 @@ func renderSaved(l picture.Look, res retake.SaveResult) string {
 	}
 	b.WriteString(renderSealed(l, res.Checkpoint))
 	if !res.Created && res.Checkpoint.Intent != "" {
-		b.WriteString("  no file changed since the moment before\n")
+		b.WriteString("  no file changed since the checkpoint before\n")
 	}
 	return b.String()
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake/internal/picture"
 )
 
-// verified runs the commands of a save. The moment is kept whatever they answer, so
+// verified runs the commands of a save. The checkpoint is kept whatever they answer, so
 // nothing of it is an error.
 func (c *saveCmd) verified(ctx context.Context, s retake.Service, res retake.SaveResult) error {
 	if res.Warnings == nil {
@@ -41,7 +41,7 @@ func (c *saveCmd) verifyAll(ctx context.Context, s retake.Service, a *saveAnswer
 		if err != nil {
 			return &retake.Error{
 				Kind: retake.Canceled, What: "stopped",
-				Safe: fmt.Sprintf("Moment %d is kept; %s without an answer.", cp.Number, picture.Number(int64(len(c.verify)-i), "command is", "commands are")),
+				Safe: fmt.Sprintf("Checkpoint %d is kept; %s without an answer.", cp.Number, picture.Number(int64(len(c.verify)-i), "command is", "commands are")),
 				Hint: fmt.Sprintf("again: retake verify %d -- %s", cp.Number, commandText(c.talk(), line)),
 			}
 		}

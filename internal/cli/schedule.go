@@ -31,7 +31,7 @@ func (f *face) scheduleCommand() *cobra.Command {
 
 func (f *face) scheduleList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "all schedules, and how they went", Args: between(0, 0),
+		Use: "list", Short: "List schedules and their last runs", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := f.server()
 			if err != nil {
@@ -69,7 +69,7 @@ func nameOf(names map[retake.WorkspaceID]string, ws retake.WorkspaceID) string {
 
 func renderSchedules(l picture.Look, all []retake.Schedule, names map[retake.WorkspaceID]string) string {
 	if len(all) == 0 {
-		return "Nothing is done on a cadence.\n\n  " + l.Pairs([]string{"a moment every hour", `retake schedule add "0 * * * *" save`}) + "\n"
+		return "Nothing is done on a cadence.\n\n  " + l.Pairs([]string{"a checkpoint every hour", `retake schedule add "0 * * * *" save`}) + "\n"
 	}
 	var rows []tableRow
 	for i := range all {
@@ -95,9 +95,9 @@ func renderSchedules(l picture.Look, all []retake.Schedule, names map[retake.Wor
 func (f *face) scheduleAdd() *cobra.Command {
 	var jitter time.Duration
 	cmd := &cobra.Command{
-		Use: "add CRON save|retain|drill", Short: "do something again and again", Args: between(2, 2),
+		Use: "add CRON save|retain|drill", Short: "Add a schedule", Args: between(2, 2),
 		Long: "CRON is one word of five fields, in UTC: minute, hour, day, month, day of the\n" +
-			"week; \"0 3 * * *\" is every night at three. save takes a moment when files changed,\n" +
+			"week; \"0 3 * * *\" is every night at three. save takes a checkpoint when files changed,\n" +
 			"of the workspace that --workspace names, else of the default one; retain drops\n" +
 			"what is too old; drill reads a share of the stored bytes back.",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -128,13 +128,13 @@ func (f *face) scheduleAdd() *cobra.Command {
 			return f.emit(scheduleAnswer{1, c}, func(l picture.Look) string { return renderScheduled(l, c, names) })
 		},
 	}
-	cmd.Flags().DurationVar(&jitter, "jitter", 0, "each run begins up to `DURATION` later")
+	cmd.Flags().DurationVar(&jitter, "jitter", 0, "delay each run by up to `DURATION`")
 	return cmd
 }
 
 // workWords say what a schedule does.
 var workWords = map[retake.ScheduleWork]string{
-	retake.WorkSave: "A moment of %s is taken", retake.WorkRetain: "What is too old goes", retake.WorkDrill: "A share of the stored bytes is read back",
+	retake.WorkSave: "A checkpoint of %s is taken", retake.WorkRetain: "What is too old goes", retake.WorkDrill: "A share of the stored bytes is read back",
 }
 
 func renderScheduled(l picture.Look, c retake.Schedule, names map[retake.WorkspaceID]string) string {
@@ -163,7 +163,7 @@ func plainSpan(d time.Duration) string {
 
 func (f *face) scheduleRemove() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove ID", Short: "end a schedule; what it did stays", Args: between(1, 1),
+		Use: "remove ID", Short: "Delete a schedule", Args: between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			s, err := f.server()

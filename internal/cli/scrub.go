@@ -24,8 +24,8 @@ type scrubAnswer struct {
 
 func (f *face) scrubCommand() *cobra.Command {
 	c := &scrubCmd{face: f}
-	cmd := &cobra.Command{Use: "scrub", Short: "read the store back and compare", Args: between(0, 0), RunE: c.run}
-	cmd.Flags().Float64Var(&c.share, "share", 0.1, "the `PART` of all file bytes to read, from 0 to 1")
+	cmd := &cobra.Command{Use: "scrub", Short: "Read the store and verify its checksums", Args: between(0, 0), RunE: c.run}
+	cmd.Flags().Float64Var(&c.share, "share", 0.1, "read this `SHARE` of all file bytes, from 0 to 1")
 	cmd.Flags().BoolVar(&c.all, "all", false, "read every byte")
 	return cmd
 }
@@ -82,7 +82,7 @@ func renderScrub(l picture.Look, r retake.ScrubReport) string {
 	if len(r.Failed) > 0 {
 		sign = l.Red(l.Glyphs.No)
 	}
-	out := fmt.Sprintf("%s %s, %s, %s read, %s failed\n", sign, picture.Moments(r.Checkpoints), picture.Number(r.Objects, "object", "objects"),
+	out := fmt.Sprintf("%s %s, %s, %s read, %s failed\n", sign, picture.Checkpoints(r.Checkpoints), picture.Number(r.Objects, "object", "objects"),
 		screen.Bytes(r.Bytes), orNone(len(r.Failed)))
 	for _, f := range r.Failed {
 		out += "  " + l.Red(screen.Escape(f)) + "\n"

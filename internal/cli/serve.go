@@ -76,7 +76,7 @@ func (p *ServerPlace) check(cmd *cobra.Command) error {
 func (f *face) serveCommand() *cobra.Command {
 	var p ServerPlace
 	cmd := &cobra.Command{
-		Use: "serve --data DIR", Short: "be the server of a team: API, webhooks, schedules", Args: between(0, 0),
+		Use: "serve --data DIR", Short: "Run a server for a team: API, webhooks, schedules", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := p.check(cmd); err != nil {
 				return err
@@ -111,7 +111,7 @@ func renderServing(l picture.Look, a servingAnswer) string {
 	if a.Begun != nil {
 		b.WriteString(renderBeginning(l, *a.Begun))
 		fmt.Fprintf(&b, "\n  %s\n    curl -sX POST %s/v1/snapshots -H \"Authorization: Bearer %s\" -H 'Content-Type: application/json' -d '{\"label\":\"first light\"}'\n",
-			"Take a first moment:", a.Address, secretOf(*a.Begun, retake.KeyAgent))
+			"Take a first checkpoint:", a.Address, secretOf(*a.Begun, retake.KeyAgent))
 	}
 	return b.String()
 }

@@ -20,7 +20,7 @@ func (f *face) showCommand() *cobra.Command {
 	var talked, machine bool
 	var output string
 	cmd := &cobra.Command{
-		Use: "show [REF]", Short: "one moment, and what really changed in it", Args: between(0, 1),
+		Use: "show [REF]", Short: "Show a checkpoint and what changed in it", Args: between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ref := "latest"
 			if len(args) == 1 {
@@ -37,9 +37,9 @@ func (f *face) showCommand() *cobra.Command {
 			return f.show(cmd.Context(), ref, machine)
 		},
 	}
-	cmd.Flags().BoolVar(&talked, "conversation", false, "what was said up to that moment, likely secrets masked")
-	cmd.Flags().StringVar(&output, "output", "", "what the verification `NAME` printed, as far as it is kept")
-	cmd.Flags().BoolVar(&machine, "machine", false, "include what other programs changed on this machine: ports, packages, services")
+	cmd.Flags().BoolVar(&talked, "conversation", false, "show the conversation up to that checkpoint; likely secrets are masked")
+	cmd.Flags().StringVar(&output, "output", "", "show the stored output of the check `NAME`")
+	cmd.Flags().BoolVar(&machine, "machine", false, "include ports, packages and services that other programs changed")
 	return cmd
 }
 
@@ -49,7 +49,7 @@ func (f *face) show(ctx context.Context, ref string, machine bool) error {
 		return err
 	}
 	if nowIsEmpty(ref) == "" {
-		return usage("what changed since the newest moment: retake diff", "Now is not a moment yet.")
+		return usage("what changed since the newest checkpoint: retake diff", "Now is not a checkpoint yet.")
 	}
 	cp, err := s.Find(ctx, ws.ID, ref)
 	if err != nil {
@@ -85,7 +85,7 @@ func (f *face) output(ctx context.Context, ref, name string) error {
 	}
 	if len(vs) == 0 {
 		return &retake.Error{
-			Kind: retake.NotFound, What: fmt.Sprintf("moment %d has no verification %s", cp.Number, name),
+			Kind: retake.NotFound, What: fmt.Sprintf("checkpoint %d has no verification %s", cp.Number, name),
 			Safe: nothingChanged, Hint: fmt.Sprintf("those it has: retake show %d", cp.Number),
 		}
 	}

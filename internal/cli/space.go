@@ -37,9 +37,9 @@ type spaceCmd struct {
 
 func (f *face) spaceCommand() *cobra.Command {
 	c := &spaceCmd{face: f}
-	cmd := &cobra.Command{Use: "space", Short: "the room that the store takes and has", Args: between(0, 0), RunE: c.run}
-	cmd.Flags().BoolVar(&c.free, "free", false, "drop what is due now, and give back what no moment needs")
-	cmd.Flags().BoolVar(&c.plan, "plan", false, "list what the next tidy-up would drop; nothing is dropped")
+	cmd := &cobra.Command{Use: "space", Short: "Show disk usage and clean up", Args: between(0, 0), RunE: c.run}
+	cmd.Flags().BoolVar(&c.free, "free", false, "clean up now: delete old checkpoints and free their disk space")
+	cmd.Flags().BoolVar(&c.plan, "plan", false, "list what the next cleanup would delete; change nothing")
 	return cmd
 }
 
@@ -62,7 +62,7 @@ func (c *spaceCmd) run(cmd *cobra.Command, _ []string) error {
 }
 
 func (c *spaceCmd) thin(ctx context.Context, s retake.Service) error {
-	p := c.progress("tidy up")
+	p := c.progress("clean up")
 	r, err := s.Thin(ctx, retake.ThinRequest{Progress: p.tell()})
 	p.done()
 	if err != nil {
@@ -76,7 +76,7 @@ func renderThin(l picture.Look, r retake.ThinReport) string {
 	out := fmt.Sprintf("%s Gave back %s in %s. The store takes %s.\n  It took at most %s more meanwhile.\n", l.Green(l.Glyphs.Yes),
 		screen.Bytes(max(w.Before-w.After, 0)), screen.Took(w.Took), screen.Bytes(w.After), screen.Bytes(w.Peak))
 	if r.Forgotten > 0 {
-		out += fmt.Sprintf("  Dropped %s.\n", picture.Moments(r.Forgotten))
+		out += fmt.Sprintf("  Dropped %s.\n", picture.Checkpoints(r.Forgotten))
 	}
 	if r.Over > 0 {
 		out += fmt.Sprintf("%s It is still %s over its budget: what is kept on purpose takes more.\n", l.Yellow("!"), screen.Bytes(r.Over))

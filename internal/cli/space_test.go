@@ -43,15 +43,15 @@ func TestSpace80(t *testing.T) {
 	same(t, cli.RenderSpace(cli.NewLook(80, now, false, false), all, &p),
 		`412 MB of 5.0 GB     ━━────────────────────────────  8 %        disk 212 GB free`,
 		``,
-		`workspace     moments   its size   last 30 days      kept for`,
+		`workspace     checkpoints   its size   last 30 days      kept for`,
 		`shopfront          22      41 MB   ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▇   all`,
 		`billing-api       318     166 MB   ▂▁▁▁▁▃▁▁▁▁▅▁▁▁▇   30 days`,
 		`notes\x1b[2J       96     3.2 MB   ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁   36 hours`,
 		`old-shop           12      14 MB   ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁   directory gone`,
 		``,
 		`never removed by itself   starts, pins, latest good, fork bases, safety points`,
-		`next tidy-up              2 moments, about 31 MB   look: retake space --plan`,
-		`last tidy-up              03:10 gave back 22 MB in 1.4 s`,
+		`next cleanup              2 checkpoints, about 31 MB   look: retake space --plan`,
+		`last cleanup              03:10 gave back 22 MB in 1.4 s`,
 		`garbage                   about 16 MB`,
 		`floor                     10 GB stay free: below that nothing is saved`,
 	)
@@ -93,9 +93,9 @@ func TestSpacePlan(t *testing.T) {
 	all, p := fourRooms()
 	l := cli.NewLook(80, now, false, false)
 	same(t, cli.RenderSpacePlan(l, p, all),
-		`2 moments would go, and about 31 MB with them.`,
+		`2 checkpoints would go, and about 31 MB with them.`,
 		``,
-		`workspace      moment  when         why                  about`,
+		`workspace      checkpoint  when         why                  about`,
 		`billing-api         3  1 Oct        too old             120 kB`,
 		`old-shop           12  Sun 09:41    over budget          30 MB`,
 	)
@@ -106,7 +106,7 @@ func TestSpacePlan(t *testing.T) {
 		t.Errorf("a long one:\n%s", got)
 	}
 	p.Drops = nil
-	same(t, cli.RenderSpacePlan(l, p, all), `Nothing is due: the next tidy-up would drop no moment.`)
+	same(t, cli.RenderSpacePlan(l, p, all), `Nothing is due: the next cleanup would delete no checkpoint.`)
 }
 
 func TestThinned(t *testing.T) {
@@ -116,7 +116,7 @@ func TestThinned(t *testing.T) {
 	same(t, cli.RenderThin(l, r),
 		`✔ Gave back 22 MB in 1.4 s. The store takes 412 MB.`,
 		`  It took at most 16 MB more meanwhile.`,
-		`  Dropped 31 moments.`)
+		`  Dropped 31 checkpoints.`)
 	r.Over = 1e6
 	if got := cli.RenderThin(l, r); !strings.Contains(got, "! It is still 1.0 MB over its budget: what is kept on purpose takes more.\n") {
 		t.Error(got)

@@ -63,7 +63,7 @@ func renderRooms(l picture.Look, a spaceAnswer) string {
 	}
 	name = min(name, spaceName)
 	var b strings.Builder
-	fmt.Fprintln(&b, l.Dim(screen.Pad("workspace", name)+"  moments   its size   "+screen.Pad("last 30 days", sparkColumns)+"   kept for"))
+	fmt.Fprintln(&b, l.Dim(screen.Pad("workspace", name)+"  checkpoints   its size   "+screen.Pad("last 30 days", sparkColumns)+"   kept for"))
 	for _, w := range a.Workspaces {
 		size := l.Glyphs.Dash
 		if w.Latest != nil {
@@ -77,7 +77,7 @@ func renderRooms(l picture.Look, a spaceAnswer) string {
 	return b.String()
 }
 
-// roomOf finds the days of a workspace, and for how long its moments are kept.
+// roomOf finds the days of a workspace, and for how long its checkpoints are kept.
 func roomOf(p *retake.SpacePlan, w retake.WorkspaceState) (days []int64, kept string) {
 	kept = "all"
 	if p != nil {
@@ -148,9 +148,9 @@ func renderKeeping(l picture.Look, p *retake.SpacePlan) string {
 	say("never removed by itself", "starts, pins, latest good, fork bases, safety points")
 	next := "nothing is due"
 	if len(p.Drops) > 0 {
-		next = fmt.Sprintf("%s, about %s   look: retake space --plan", picture.Moments(int64(len(p.Drops))), screen.Bytes(p.Frees))
+		next = fmt.Sprintf("%s, about %s   look: retake space --plan", picture.Checkpoints(int64(len(p.Drops))), screen.Bytes(p.Frees))
 	}
-	say("next tidy-up", next)
+	say("next cleanup", next)
 	if text := needText(p); text != "" {
 		say("why", text)
 	}
@@ -158,7 +158,7 @@ func renderKeeping(l picture.Look, p *retake.SpacePlan) string {
 		say("named ones among them", fmt.Sprintf("%s: pin what you need, or raise the budget", screen.Count(named)))
 	}
 	if p.Last != nil {
-		say("last tidy-up", fmt.Sprintf("%s gave back %s in %s", l.Clock(p.Last.At), screen.Bytes(p.Last.Gave), screen.Took(p.Last.Took)))
+		say("last cleanup", fmt.Sprintf("%s gave back %s in %s", l.Clock(p.Last.At), screen.Bytes(p.Last.Gave), screen.Took(p.Last.Took)))
 	}
 	say("garbage", "about "+screen.Bytes(p.Garbage))
 	say("floor", screen.Bytes(p.Store.Floor)+" stay free: below that nothing is saved")
@@ -175,7 +175,7 @@ func namedDrops(p *retake.SpacePlan) (n int64) {
 	return n
 }
 
-// needText says why moments go that are not too old.
+// needText says why checkpoints go that are not too old.
 func needText(p *retake.SpacePlan) string {
 	const stuck = "; what is kept on purpose takes more: retake config budget"
 	switch p.Need {
@@ -198,7 +198,7 @@ var dropWords = map[string]string{"age": "too old", "budget": "over budget", "ro
 // renderSpacePlan lists what the next tidy-up would drop.
 func renderSpacePlan(l picture.Look, p retake.SpacePlan, all []retake.WorkspaceState) string {
 	if len(p.Drops) == 0 {
-		text := "Nothing is due: the next tidy-up would drop no moment.\n"
+		text := "Nothing is due: the next cleanup would delete no checkpoint.\n"
 		if why := needText(&p); why != "" {
 			text += "  " + why + "\n"
 		}
@@ -212,8 +212,8 @@ func renderSpacePlan(l picture.Look, p retake.SpacePlan, all []retake.WorkspaceS
 	}
 	name = min(name, spaceName)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s would go, and about %s with them.\n\n", l.Bold(picture.Moments(int64(len(p.Drops)))), screen.Bytes(p.Frees))
-	fmt.Fprintln(&b, l.Dim(screen.Pad("workspace", name)+"   moment  "+screen.Pad("when", 11)+"  "+screen.Pad("why", 16)+"     about"))
+	fmt.Fprintf(&b, "%s would go, and about %s with them.\n\n", l.Bold(picture.Checkpoints(int64(len(p.Drops)))), screen.Bytes(p.Frees))
+	fmt.Fprintln(&b, l.Dim(screen.Pad("workspace", name)+"   checkpoint  "+screen.Pad("when", 11)+"  "+screen.Pad("why", 16)+"     about"))
 	for _, d := range p.Drops[:min(planRows, len(p.Drops))] {
 		why := dropWords[d.Why]
 		if why == "" { // of a later version

@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake/internal/cli"
 )
 
-// installChanges are the paths of installed, since two moments before.
+// installChanges are the paths of installed, since two checkpoints before.
 func installChanges() []retake.Change {
 	var out []retake.Change
 	put := func(what retake.Difference, path string, size int64) {
@@ -88,7 +88,7 @@ func TestStatusTellsWhatIsGood(t *testing.T) {
 	same(t, cli.RenderStatus(cli.NewLook(80, now, false, false), standing()),
 		`shopfront  ~/code/shopfront`,
 		``,
-		`  ● protected   since 09:41 · 22 moments`,
+		`  ● protected   since 09:41 · 22 checkpoints`,
 		`    latest      22  11:31  “remember me for 30 days”  11 min ago`,
 		`  ✔ good        22  11:31  “remember me for 30 days”     test, lint`,
 		`                proven restorable 3 h ago, in a fork`,
@@ -161,7 +161,7 @@ func TestStatusLineTellsWhatIsGood(t *testing.T) {
 		"◆ 13 · no good yet · ✘ test · protected": line(80, 13, 0, failed),
 		"◆ 12 · no good yet · protected":          line(80, 12, 0, nil),
 		"◆ 17 · good 10:27 · partial · protected": line(80, 17, 14, nil),
-		"! restore cut off at 612 of 1,181":       line(80, 22, 22, nil, cut),
+		"! restore interrupted at 612 of 1,181":   line(80, 22, 22, nil, cut),
 		"◆ 22 · good 11:24":                       line(24, 22, 21, nil),
 		"◆ 22":                                    line(10, 22, 21, nil),
 		"◆ 13 · good 10:11 · ✘ test":              line(30, 13, 11, failed),

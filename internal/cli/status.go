@@ -21,7 +21,7 @@ type statusAnswer struct {
 func (f *face) statusCommand() *cobra.Command {
 	var line bool
 	cmd := &cobra.Command{
-		Use: "status", Short: "how well this workspace is protected", Args: between(0, 0),
+		Use: "status", Short: "Show whether this workspace is protected", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if line && !f.json {
 				return f.statusLine(cmd)
@@ -38,7 +38,7 @@ func (f *face) statusCommand() *cobra.Command {
 			return orWaiting(err, ws)
 		},
 	}
-	cmd.Flags().BoolVar(&line, "line", false, "one line, for a prompt; nothing outside a workspace")
+	cmd.Flags().BoolVar(&line, "line", false, "print one line for a shell prompt; nothing outside a workspace")
 	return cmd
 }
 
@@ -67,8 +67,8 @@ func (f *face) statusLine(cmd *cobra.Command) error {
 	return f.emit(nil, func(l picture.Look) string { return renderStatusLine(l, t, wanted) + "\n" })
 }
 
-// verifiedHere reports whether anybody wants to know which moments are good: something was
-// answered, or is asked of every moment.
+// verifiedHere reports whether anybody wants to know which checkpoints are good: something was
+// answered, or is asked of every checkpoint.
 func (f *face) verifiedHere(ctx context.Context, s retake.Service, t retake.Timeline) bool {
 	if t.Good != nil || len(t.Checkpoints) == 0 || len(t.Findings[t.Checkpoints[0].ID].Answers) > 0 {
 		return true
@@ -80,10 +80,10 @@ func (f *face) verifiedHere(ctx context.Context, s retake.Service, t retake.Time
 // renderStatusLine drops facts from the right where there is no room.
 func renderStatusLine(l picture.Look, t retake.Timeline, verified bool) string {
 	if i := t.Workspace.Interrupted; i != nil {
-		return l.Yellow("!") + fmt.Sprintf(" restore cut off at %s of %s", screen.Count(int64(i.Done)), screen.Count(int64(i.Total)))
+		return l.Yellow("!") + fmt.Sprintf(" restore interrupted at %s of %s", screen.Count(int64(i.Done)), screen.Count(int64(i.Total)))
 	}
 	if len(t.Checkpoints) == 0 {
-		return l.Red(l.Glyphs.Diamond+" NOT PROTECTED") + l.Dim(l.Sep()) + "no moment"
+		return l.Red(l.Glyphs.Diamond+" NOT PROTECTED") + l.Dim(l.Sep()) + "no checkpoint"
 	}
 	c := t.Checkpoints[0]
 	f := t.Findings[c.ID]

@@ -19,11 +19,11 @@ func renderStatus(l picture.Look, st retake.Status) string {
 	none := strings.Repeat(" ", room)
 	yes, mind := l.Green(l.Glyphs.Yes), l.Yellow(screen.Pad("!", room))
 	if st.Latest == nil {
-		say(mind, "protected", "no moment yet: retake save")
+		say(mind, "protected", "no checkpoint yet: retake save")
 	} else {
 		c := *st.Latest
 		text, _ := l.Titled(c, l.Goals)
-		say(l.Green(screen.Pad(l.Glyphs.Point, room)), "protected", l.Facts("since "+l.Clock(st.Workspace.Created), picture.Moments(st.Count)))
+		say(l.Green(screen.Pad(l.Glyphs.Point, room)), "protected", l.Facts("since "+l.Clock(st.Workspace.Created), picture.Checkpoints(st.Count)))
 		say(none, "latest", fmt.Sprintf("%d  %s  %s  %s", c.Number, l.Clock(c.Time), l.Glyphs.Cut(text, max(l.Width-48, 20)), l.Dim(l.Ago(c.Time))))
 		for _, r := range goodRows(l, st) {
 			say(r.sign+strings.Repeat(" ", max(room-l.ShownWidth(r.sign), 0)), r.name, r.text)
@@ -57,7 +57,7 @@ func renderStatus(l picture.Look, st retake.Status) string {
 // statusRow is one row of the status; without a name it goes on with the one before.
 type statusRow struct{ sign, name, text string }
 
-// goodRows tell which moment is good, that it was proven, and what is wrong with the newest.
+// goodRows tell which checkpoint is good, that it was proven, and what is wrong with the newest.
 // Where nobody ever asked, there is nothing to tell.
 func goodRows(l picture.Look, st retake.Status) []statusRow {
 	var out []statusRow
@@ -88,7 +88,7 @@ func goodRows(l picture.Look, st retake.Status) []statusRow {
 	return append(out, statusRow{color(sign), "newest", strings.TrimRight(l.VerifyCell(ms, l.Width-16, picture.PlainText), " ")})
 }
 
-// goodNames are the verifications that a good moment passed, as far as the newest tells.
+// goodNames are the verifications that a good checkpoint passed, as far as the newest tells.
 func goodNames(st retake.Status) string {
 	if st.Latest == nil || st.Good == nil || st.Good.ID != st.Latest.ID {
 		return ""
@@ -102,7 +102,7 @@ func goodNames(st retake.Status) string {
 	return strings.Join(names, ", ")
 }
 
-// drillRow tells the last time that a good moment was restored and verified.
+// drillRow tells the last time that a good checkpoint was restored and verified.
 func drillRow(l picture.Look, d retake.Drill, good int64) statusRow {
 	which := ""
 	if d.Number != good {

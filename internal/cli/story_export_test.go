@@ -5,7 +5,7 @@ import (
 	"github.com/retake-dev/retake/internal/picture"
 )
 
-// RenderView draws a timeline with the names that its own moments give.
+// RenderView draws a timeline with the names that its own checkpoints give.
 func RenderView(l Look, v picture.View) string {
 	named := picture.Goals{}
 	for _, c := range v.Checkpoints {
@@ -18,7 +18,7 @@ func RenderView(l Look, v picture.View) string {
 	return picture.RenderTimeline(l, v)
 }
 
-// RenderCard draws a moment as `show` does.
+// RenderCard draws a checkpoint as `show` does.
 func RenderCard(l Look, c picture.Card) string {
 	c.Parent = c.Story.From
 	return picture.RenderCard(l, c)

@@ -23,7 +23,7 @@ const maxTasksText = 1 << 20
 func (f *face) tasksCommand() *cobra.Command {
 	var set bool
 	cmd := &cobra.Command{
-		Use: "tasks", Short: "the agent's to-do list, as it was told last", Args: between(0, 0),
+		Use: "tasks", Short: "Show the agent's to-do list", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if set {
 				return f.setTasks(cmd)
@@ -39,7 +39,7 @@ func (f *face) tasksCommand() *cobra.Command {
 			return f.emit(tasksAnswer{1, filledTasks(list)}, func(l picture.Look) string { return renderTasks(l, list) })
 		},
 	}
-	cmd.Flags().BoolVar(&set, "set", false, "replace the list by the JSON on standard input: [{\"title\":…,\"status\":…}]")
+	cmd.Flags().BoolVar(&set, "set", false, "replace the list with JSON from standard input: [{\"title\":…,\"status\":…}]")
 	return cmd
 }
 

@@ -18,24 +18,24 @@ func view(width int, ascii, color bool) string {
 func TestTimelineTellsAMorning80(t *testing.T) {
 	t.Parallel()
 	same(t, view(80, false, false),
-		`shopfront  ~/code/shopfront                 ✔ good is 22 · protected since 09:41`,
+		`shopfront  ~/code/shopfront               ✔ last good 22 · protected since 09:41`,
 		``,
-		`           when   what was going on                   verify   files`,
+		`           when   message                             checks   files`,
 		`┊          now    2 files changed since 22                         2`,
 		`●      22  11:31  “remember me for 30 days”           ✔ test       4  auth.ts`,
 		`○─╮    21  11:24  adopted sqlite-store                ✔ test      12  session.ts`,
-		`│ ○        11:19  fork sqlite-store, 3 moments        ✔ test      12  session.ts`,
-		`│ │ ○      11:22  fork redis-store, 4 moments         ✘ test   1,131  npm +9`,
+		`│ ○        11:19  fork sqlite-store, 3 checkpoints    ✔ test      12  session.ts`,
+		`│ │ ○      11:22  fork redis-store, 4 checkpoints     ✘ test   1,131  npm +9`,
 		`○─┴─╯  20  11:02  “compare sqlite and redis”          ✔ as 14      –`,
 		`○      19  10:52  restored 14                         ✔ as 14  1,181`,
-		`│ ◇    18  10:52  kept before the restore             –            1  login.html`,
+		`│ ◇    18  10:52  saved before the restore            –            1  login.html`,
 		`│ ○    17  10:46  “move sessions to redis”            ✘ test   1,165`,
 		`│ │               partial  dev.db was moving`,
 		`│ │               deleted 28 in public/avatars/ · npm +9 packages`,
-		`│ →    e2  10:44  mail to qa@shopfront.test                           stays done`,
+		`│ →    e2  10:44  mail to qa@shopfront.test                      can't be undone`,
 		`│ ○    16  10:41  “tidy the imports”                  –           14  src/`,
-		`│ │               contested  also at work: codex 0f3a`,
-		`│ →    e1  10:36  git push origin auth-sessions                       stays done`,
+		`│ │               overlap  also at work: codex 0f3a`,
+		`│ →    e1  10:36  git push origin auth-sessions                  can't be undone`,
 		`│ ○    15  10:34  “update the login docs”             ✘ test       6`,
 		`│ │               mismatch  says docs, changed settings and .env −COOKIE_SECRET`,
 		`│ │               deleted 2 in docs/`,
@@ -46,7 +46,7 @@ func TestTimelineTellsAMorning80(t *testing.T) {
 		`│                 risky  deletes dist and node_modules`,
 		`○      11  10:11  before “refactor auth to sessions”  ✔ test       2  README.md`,
 		`○      10  10:02  clean clone, built                  ✔ test     412  dist/`,
-		`┊     2–9  09:44  8 quiet moments, until 09:58                     1  dev.db`,
+		`┊     2–9  09:44  8 auto-checkpoints, until 09:58                  1  dev.db`,
 		`○       1  09:41  start                               ✔ test  38,012`,
 	)
 }
@@ -54,28 +54,28 @@ func TestTimelineTellsAMorning80(t *testing.T) {
 func TestTimelineTellsAMorning200(t *testing.T) {
 	t.Parallel()
 	same(t, view(200, false, false),
-		`shopfront  ~/code/shopfront                                                                                                           ✔ good is 22 11:31 · protected since 09:41, same-user · 22 moments`,
+		`shopfront  ~/code/shopfront                                                                                                     ✔ last good 22 11:31 · protected since 09:41, same-user · 22 checkpoints`,
 		``,
-		`           when   who     what was going on                                                 verify          files  what really changed`,
+		`           when   who     message                                                           checks          files  what really changed`,
 		`┊          now            2 files changed since 22                                                              2  edited 2`,
 		`●      22  11:31  claude  “remember me for 30 days”                                         ✔ test ✔ lint       4  src/auth.ts +31 −4 · src/session.ts +14 −3 · 2 more`,
 		`○─╮    21  11:24  you     adopted sqlite-store                                              ✔ test ✔ lint      12  src/session.ts +88 −31 · config sameSite · 10 more`,
-		`│ ○        11:19  claude  fork sqlite-store, 3 moments                                      ✔ test ✔ lint      12  session.ts`,
-		`│ │ ○      11:22  codex   fork redis-store, 4 moments                                       ✘ test ✔ lint   1,131  npm +9`,
+		`│ ○        11:19  claude  fork sqlite-store, 3 checkpoints                                  ✔ test ✔ lint      12  session.ts`,
+		`│ │ ○      11:22  codex   fork redis-store, 4 checkpoints                                   ✘ test ✔ lint   1,131  npm +9`,
 		`○─┴─╯  20  11:02  claude  “compare sqlite and redis”                                        ✔ as 14             –  talk only`,
 		`○      19  10:52  you     restored 14                                                       ✔ as 14         1,181  deleted 1,132 · brought back 30 · changed 19`,
-		`│ ◇    18  10:52  you     kept before the restore                                           –                   1  web/login.html +2 −2`,
-		`│ ○    17  10:46  claude  “move sessions to redis”                               partial    ✘ test          1,165  deleted 28 in public/avatars/ · npm +9 packages · dev.db was moving`,
-		`│ →    e2  10:44  claude  mail to qa@shopfront.test                                         stays done             api.mailer.test`,
-		`│ ○    16  10:41  both    “tidy the imports”                                     contested  –                  14  11 in src/ +40 −12 · .nvmrc +1 −1 · also at work: codex 0f3a`,
-		`│ →    e1  10:36  claude  git push origin auth-sessions                                     stays done             origin`,
-		`│ ○    15  10:34  claude  “update the login docs”                                mismatch   ✘ test              6  deleted 2 in docs/ · says docs, changed settings and .env −COOKIE_SECRET`,
+		`│ ◇    18  10:52  you     saved before the restore                                          –                   1  web/login.html +2 −2`,
+		`│ ○    17  10:46  claude  “move sessions to redis”                                partial   ✘ test          1,165  deleted 28 in public/avatars/ · npm +9 packages · dev.db was moving`,
+		`│ →    e2  10:44  claude  mail to qa@shopfront.test                                         can't be undone        api.mailer.test`,
+		`│ ○    16  10:41  both    “tidy the imports”                                      overlap   –                  14  11 in src/ +40 −12 · .nvmrc +1 −1 · also at work: codex 0f3a`,
+		`│ →    e1  10:36  claude  git push origin auth-sessions                                     can't be undone        origin`,
+		`│ ○    15  10:34  claude  “update the login docs”                                 mismatch  ✘ test              6  deleted 2 in docs/ · says docs, changed settings and .env −COOKIE_SECRET`,
 		`○─╯    14  10:27  you     working version, app healthy                                      ✔ test ✔ lint       3  src/auth.ts +41 −12 · 2 more`,
 		`○      13  10:18  claude  after “install the session store”                                 ✘ test ✔ lint   1,204  deleted 412 in dist/ · npm +12 packages · .env +SESSION_KEY`,
-		"◇      12  10:14  claude  before `rm -rf dist node_modules`                      risky      –                   –  deletes dist and node_modules",
+		"◇      12  10:14  claude  before `rm -rf dist node_modules`                       risky     –                   –  deletes dist and node_modules",
 		`○      11  10:11  claude  before “refactor auth to sessions”                                ✔ test ✔ lint       2  README.md +2 −1 · .editorconfig +1`,
 		`○      10  10:02  you     clean clone, built                                                ✔ test            412  dist/ +412`,
-		`┊     2–9  09:44          8 quiet moments, until 09:58                                                          1  files that always move: data/dev.db`,
+		`┊     2–9  09:44          8 auto-checkpoints, until 09:58                                                       1  files that always move: data/dev.db`,
 		`○       1  09:41  you     start                                                             ✔ test         38,012  first capture, complete`,
 	)
 }
@@ -84,24 +84,24 @@ func TestTimelineTellsAMorning200(t *testing.T) {
 func TestTimelineTellsAMorningInASCII(t *testing.T) {
 	t.Parallel()
 	same(t, view(80, true, false),
-		`shopfront  ~/code/shopfront                ok good is 22 - protected since 09:41`,
+		`shopfront  ~/code/shopfront              ok last good 22 - protected since 09:41`,
 		``,
-		`           when   what was going on                   verify   files`,
+		`           when   message                             checks   files`,
 		`:          now    2 files changed since 22                         2`,
 		`@      22  11:31  "remember me for 30 days"           ok test      4  auth.ts`,
 		`o-\    21  11:24  adopted sqlite-store                ok test     12  session.ts`,
-		`| o        11:19  fork sqlite-store, 3 moments        ok test     12  session.ts`,
-		`| | o      11:22  fork redis-store, 4 moments         NO test  1,131  npm +9`,
+		`| o        11:19  fork sqlite-store, 3 checkpoints    ok test     12  session.ts`,
+		`| | o      11:22  fork redis-store, 4 checkpoints     NO test  1,131  npm +9`,
 		`o-+-/  20  11:02  "compare sqlite and redis"          ok as 14     -`,
 		`o      19  10:52  restored 14                         ok as 14 1,181`,
-		`| .    18  10:52  kept before the restore             -            1  login.html`,
+		`| .    18  10:52  saved before the restore            -            1  login.html`,
 		`| o    17  10:46  "move sessions to redis"            NO test  1,165`,
 		`| |               partial  dev.db was moving`,
 		`| |               deleted 28 in public/avatars/ - npm +9 packages`,
-		`| >    e2  10:44  mail to qa@shopfront.test                           stays done`,
+		`| >    e2  10:44  mail to qa@shopfront.test                      can't be undone`,
 		`| o    16  10:41  "tidy the imports"                  -           14  src/`,
-		`| |               contested  also at work: codex 0f3a`,
-		`| >    e1  10:36  git push origin auth-sessions                       stays done`,
+		`| |               overlap  also at work: codex 0f3a`,
+		`| >    e1  10:36  git push origin auth-sessions                  can't be undone`,
 		`| o    15  10:34  "update the login docs"             NO test      6`,
 		`| |               mismatch  says docs, changed settings and .env -COOKIE_SECRET`,
 		`| |               deleted 2 in docs/`,
@@ -112,7 +112,7 @@ func TestTimelineTellsAMorningInASCII(t *testing.T) {
 		`|                 risky  deletes dist and node_modules`,
 		`o      11  10:11  before "refactor auth to sessions"  ok test      2  README.md`,
 		`o      10  10:02  clean clone, built                  ok test    412  dist/`,
-		`:     2-9  09:44  8 quiet moments, until 09:58                     1  dev.db`,
+		`:     2-9  09:44  8 auto-checkpoints, until 09:58                  1  dev.db`,
 		`o       1  09:41  start                               ok test 38,012`,
 	)
 }
@@ -126,7 +126,7 @@ func TestTimelineColors(t *testing.T) {
 			t.Fatalf("got\n%s\nwant\n%s", got, want)
 		}
 		for what, want := range map[string]string{
-			"a good moment is green":      "\x1b[32m○\x1b[0m\x1b[2m─\x1b[0m\x1b[2m╯\x1b[0m    14",
+			"a good checkpoint is green":  "\x1b[32m○\x1b[0m\x1b[2m─\x1b[0m\x1b[2m╯\x1b[0m    14",
 			"one that fails is not":       "\n○      13",
 			"its sign is red":             "\x1b[31m✘\x1b[0m test",
 			"a lie is magenta":            "\x1b[35mmismatch\x1b[0m",
@@ -185,7 +185,7 @@ func small(parents ...int64) (picture.View, *stage) {
 	s := &stage{V: v}
 	for i, p := range parents {
 		n := int64(len(parents) - i)
-		s.Moment(n, at(9, int(n)), p, manual(fmt.Sprintf("m%d", n)))
+		s.Checkpoint(n, at(9, int(n)), p, manual(fmt.Sprintf("m%d", n)))
 	}
 	v.Newest = int64(len(parents))
 	return *v, s
@@ -272,13 +272,13 @@ func TestManyForksAreCounted(t *testing.T) {
 	same(t, strings.Join(lines(v), "\n")+"\n",
 		`●       2  09:02  m2                                               –`,
 		`│ ┊               +2 forks`,
-		`│ ○        10:03  fork f3, 2 moments                               1  a.ts`,
-		`│ │ ○      10:02  fork f2, 2 moments                               1  a.ts`,
+		`│ ○        10:03  fork f3, 2 checkpoints                           1  a.ts`,
+		`│ │ ○      10:02  fork f2, 2 checkpoints                           1  a.ts`,
 		`○─┴─╯   1  09:01  m1                                               –`,
 	)
 }
 
-// A moment that was forgotten does not make a line that was left.
+// A checkpoint that was forgotten does not make a line that was left.
 func TestForgottenParentsMakeNoLine(t *testing.T) {
 	t.Parallel()
 	v, _ := small(3, 2, 1, 0)
@@ -290,23 +290,23 @@ func TestForgottenParentsMakeNoLine(t *testing.T) {
 	}
 }
 
-// Without the moments in between nothing is drawn, and what is known to be left says so.
-func TestChosenMomentsHaveNoTree(t *testing.T) {
+// Without the checkpoints in between nothing is drawn, and what is known to be left says so.
+func TestChosenCheckpointsHaveNoTree(t *testing.T) {
 	t.Parallel()
 	v, s := small(1, 1, 0)
 	s.V.Checkpoints[0].Trigger, s.V.Checkpoints[0].Return = retake.TriggerReturn, &retake.Return{Course: retake.CourseRestore, Target: "cp_1", Before: "cp_2"}
 	v.Tree = false
-	if got := lines(v)[1]; got != `○    2  09:02  m2                                                 –  left behind` {
+	if got := lines(v)[1]; got != `○    2  09:02  m2                                                  –  replaced` {
 		t.Errorf("got %q", got)
 	}
 	v.Tree = true
-	if got := lines(v)[1]; !strings.HasPrefix(got, "│ ○   2  09:02  m2 ") || strings.Contains(got, "left behind") {
+	if got := lines(v)[1]; !strings.HasPrefix(got, "│ ○   2  09:02  m2 ") || strings.Contains(got, "replaced") {
 		t.Errorf("got %q", got)
 	}
 }
 
 // A reason and what matters of a change go on in a second line, and are cut after it.
-func TestHeavyMomentsHaveRoom(t *testing.T) {
+func TestHeavyCheckpointsHaveRoom(t *testing.T) {
 	t.Parallel()
 	v, s := small(1, 0)
 	s.Of("cp_1").Gist("deleted 30", 40, point(retake.ThemeDeleted, "deleted 30 in public/avatars/"), point(retake.ThemeSettings, ".env −COOKIE +SESSION_KEY"),

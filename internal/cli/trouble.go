@@ -12,7 +12,7 @@ import (
 const nothingChanged = "Nothing was changed."
 
 // errLeft is the answer "no" to a question of ours.
-var errLeft = &retake.Error{Kind: retake.Denied, What: "Left.", Safe: nothingChanged}
+var errLeft = &retake.Error{Kind: retake.Denied, What: "Cancelled.", Safe: nothingChanged}
 
 // told is an error whose report is already on Out.
 type told struct{ error }
@@ -63,7 +63,7 @@ func (f *face) trouble(err error) int {
 			fmt.Fprintln(f.Err, screen.Escape(err.Error()))
 		}
 	case errors.Is(err, errLeft):
-		fmt.Fprintln(f.Err, "Left. "+nothingChanged)
+		fmt.Fprintln(f.Err, "Cancelled. "+nothingChanged)
 	default:
 		l := f.talk()
 		if !f.ErrTTY { // a program that reads it wants whole lines

@@ -21,8 +21,8 @@ type Screen struct {
 
 func (f *face) tuiCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "tui", Short: "browse the timeline by keys, in the whole terminal", Args: between(0, 0),
-		Long: "Moments to choose, look at, compare, restore, undo and fork; ? lists the keys.\n" +
+		Use: "tui", Short: "Browse the timeline full screen", Args: between(0, 0),
+		Long: "Checkpoints to choose, look at, compare, restore, undo and fork; ? lists the keys.\n" +
 			"No key applies anything: keys open plans, and a plan asks before it is done.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !f.InTTY || !f.OutTTY || f.json || f.noInput {

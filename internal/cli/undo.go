@@ -11,19 +11,19 @@ import (
 func (f *face) undoCommand() *cobra.Command {
 	c := &journey{face: f}
 	cmd := &cobra.Command{
-		Use: "undo [REF] [-- PATH…]", Short: "take back the last recorded change and keep unsaved edits",
+		Use: "undo [REF] [-- PATH…]", Short: "Undo the last recorded change; unsaved edits are kept",
 		Long: "Takes back the last recorded change: a turn, a save, a restore or an adopt. With REF, that one; 3..5 is\n" +
 			"a range, and --session takes back all turns of a session.\n" +
 			"Unsaved edits stay and are merged; --edits discards them instead. In a sub-directory only\n" +
-			"that part is taken back; --all takes back everything.",
+			"that part is undone; --all takes back everything.",
 		Args: beforePaths(0, 1),
 		RunE: f.asPath("", func(cmd *cobra.Command, args []string) error { return c.along(cmd, args, retake.CourseUndo) }),
 	}
 	c.flags(cmd)
 	cmd.Flags().BoolVar(&c.edits, "edits", false, "discard unsaved edits instead of the last recorded change")
-	cmd.Flags().StringVar(&c.session, "session", "", "take back all turns of a session: the last one, or by `AGENT` or the beginning of its id")
+	cmd.Flags().StringVar(&c.session, "session", "", "undo all turns of a session: the last one, or by `AGENT` or start of its ID")
 	cmd.Flags().Lookup("session").NoOptDefVal = "last"
-	cmd.Flags().BoolVar(&c.all, "all", false, "take back everything, not only what is below this directory")
+	cmd.Flags().BoolVar(&c.all, "all", false, "undo everything, not only below this directory")
 	return cmd
 }
 
@@ -31,7 +31,7 @@ func (f *face) undoCommand() *cobra.Command {
 func (j *journey) along(cmd *cobra.Command, args []string, course retake.Course) error {
 	refs, typed := splitDash(cmd, args)
 	if (j.edits || j.session != "") && len(refs) > 0 || j.edits && j.session != "" {
-		return usage(helpHint(cmd), "Name a moment, or use --edits or --session: one of them.")
+		return usage(helpHint(cmd), "Name a checkpoint, or use --edits or --session: one of them.")
 	}
 	if err := j.speak(cmd, refs, typed); err != nil {
 		return err

@@ -16,7 +16,7 @@ type unpinAnswer struct {
 
 func (f *face) unpinCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "unpin NAME", Short: "take a pin away; the moment stays", Args: between(1, 1),
+		Use: "unpin NAME", Short: "Remove a name; the checkpoint is kept", Args: between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, ws, err := f.here(cmd.Context())
 			if err != nil {
@@ -26,7 +26,7 @@ func (f *face) unpinCommand() *cobra.Command {
 				return err
 			}
 			return f.emit(unpinAnswer{1, args[0]}, func(l picture.Look) string {
-				return fmt.Sprintf("%s The pin %s is gone. The moment stays.\n", l.Green(l.Glyphs.Yes), screen.Escape(args[0]))
+				return fmt.Sprintf("%s The pin %s is gone. The checkpoint stays.\n", l.Green(l.Glyphs.Yes), screen.Escape(args[0]))
 			})
 		},
 	}

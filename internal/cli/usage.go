@@ -18,7 +18,7 @@ type usageAnswer struct {
 
 func (f *face) usageCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "usage", Short: "what a namespace of a server takes, and may take", Args: between(0, 0),
+		Use: "usage", Short: "Show a namespace's usage and limits", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := f.server()
 			if err != nil {
@@ -35,17 +35,17 @@ func (f *face) usageCommand() *cobra.Command {
 
 func renderUsage(l picture.Look, u retake.Usage) string {
 	var b strings.Builder
-	say := func(name, text string) { fmt.Fprintf(&b, "  %s%s\n", l.Dim(screen.Pad(name, 12)), text) }
+	say := func(name, text string) { fmt.Fprintf(&b, "  %s%s\n", l.Dim(screen.Pad(name, 16)), text) }
 	lim := u.Limits
 	fmt.Fprintf(&b, "%s\n\n", l.Bold(screen.Escape(string(u.Namespace))))
 	say("store", shareBar(l, u.Bytes, lim.Store, screen.Bytes))
 	say("workspaces", shareBar(l, u.Workspaces, lim.Workspaces, screen.Count))
-	say("moments", l.Facts(screen.Count(u.Checkpoints), "kept "+keptFor(lim)))
+	say("checkpoints", l.Facts(screen.Count(u.Checkpoints), "kept "+keptFor(lim)))
 	fmt.Fprintf(&b, "\n")
-	say("one moment", "at most "+orNoLimit(lim.Moment, screen.Bytes))
+	say("one checkpoint", "at most "+orNoLimit(lim.Checkpoint, screen.Bytes))
 	say("requests", orNoLimit(lim.PerSecond, screen.Count)+" a second with one key")
 	say("restores", orNoLimit(lim.RestoreHour, screen.Count)+" an hour with an agent's key")
-	say("deletions", "wait "+days(lim.Grace)+", and can be taken back until then")
+	say("deletions", "wait "+days(lim.Grace)+", and can be cancelled until then")
 	return b.String()
 }
 

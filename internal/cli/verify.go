@@ -27,7 +27,7 @@ type verifyAnswer struct {
 func (f *face) verifyCommand() *cobra.Command {
 	c := &verifyCmd{face: f}
 	cmd := &cobra.Command{
-		Use: "verify [REF] [-- CMD…]", Short: "run a command on a moment and record its answer; without CMD the standing ones",
+		Use: "verify [REF] [-- CMD…]", Short: "Run checks on a checkpoint and record their results",
 		Long: "Without REF what is there now is saved first, and CMD runs on the live files. With REF it runs in a throw-away fork,\n" +
 			"unless the files are as they were then. One word with spaces is a line for a shell.\n" +
 			"Exit codes: 0 all pass, 7 one fails, 1 one could not run, 5 the files changed while it ran.",
@@ -37,8 +37,8 @@ func (f *face) verifyCommand() *cobra.Command {
 		},
 		RunE: c.run,
 	}
-	cmd.Flags().StringVar(&c.name, "name", "", "record it as `NAME`; without CMD: run only that standing one")
-	cmd.Flags().DurationVar(&c.limit, "verify-limit", 0, "end it after `DURATION`; default: the setting verify-limit")
+	cmd.Flags().StringVar(&c.name, "name", "", "record the check as `NAME`; without CMD, run only that configured check")
+	cmd.Flags().DurationVar(&c.limit, "verify-limit", 0, "stop it after `DURATION` (default: the setting verify-limit)")
 	return cmd
 }
 
@@ -111,7 +111,7 @@ func (c *verifyCmd) inquiries(ctx context.Context, s retake.Service, ws retake.W
 	}
 }
 
-// stand finds the moment, and whether the live files are its files. Without a ref all
+// stand finds the checkpoint, and whether the live files are its files. Without a ref all
 // that there is becomes one first.
 func (c *verifyCmd) stand(ctx context.Context, s retake.Service, ws retake.Workspace, refs []string) (cp retake.Checkpoint, live bool, err error) {
 	if len(refs) == 0 {
@@ -175,7 +175,7 @@ func (c *verifyCmd) ended(a verifyAnswer) error {
 	for i, v := range a.Verifications {
 		switch v.Verdict {
 		case retake.Failed:
-			c.hint("since when", "retake bisect -- "+commandText(c.talk(), v.Command), "the moment", fmt.Sprintf("retake show %d", a.Checkpoint.Number))
+			c.hint("since when", "retake bisect -- "+commandText(c.talk(), v.Command), "the checkpoint", fmt.Sprintf("retake show %d", a.Checkpoint.Number))
 			return exitError{code: failedExit}
 		case retake.Passed:
 		case retake.RanOnOther:

@@ -90,7 +90,7 @@ func TestSaveTellsWhatCouldNotRun(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	p.program = func(cli.Command) (int, error) { stop(); return 130, ctx.Err() }
 	p.run(ctx, "", "save", "four", "--verify", "npm test", "--verify", "b", "--no-color").want(t, 130, "✔ 4  11:42  four",
-		"✘ Stopped.\n  Moment 4 is kept; 2 commands are without an answer.\n  again: retake verify 4 -- npm test\n")
+		"✘ Stopped.\n  Checkpoint 4 is kept; 2 commands are without an answer.\n  again: retake verify 4 -- npm test\n")
 }
 
 func TestVerifyOnTheLiveFiles(t *testing.T) {
@@ -104,7 +104,7 @@ func TestVerifyOnTheLiveFiles(t *testing.T) {
 	}
 	p.types("", "log", "--json").want(t, 0, `"total":1`, "") // nothing had changed
 	p.write("a.txt", "broken\n")
-	p.types("", "verify", "--name", "unit", "--no-color", "--", "npm test && x").want(t, 7, "✘ unit  exit 1 · 38 s\n", "since when: retake bisect -- 'npm test && x'     the moment: retake show 2\n")
+	p.types("", "verify", "--name", "unit", "--no-color", "--", "npm test && x").want(t, 7, "✘ unit  exit 1 · 38 s\n", "since when: retake bisect -- 'npm test && x'     the checkpoint: retake show 2\n")
 	if c := p.ran[1]; !slices.Equal(c.Args, []string{"sh", "-c", "npm test && x"}) {
 		t.Fatalf("ran %+v", c)
 	}
@@ -121,7 +121,7 @@ func TestVerifyOnTheLiveFiles(t *testing.T) {
 	p.types("", "verify", "--no-color", "--", "nope").want(t, 1, "? nope  could not run", "✘ `nope` could not be run.\n  because: exit 127\n  That is recorded, and says nothing about 3.\n  try it by hand: nope\n")
 }
 
-func TestVerifyAnOldMomentInAFork(t *testing.T) {
+func TestVerifyAnOldCheckpointInAFork(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
 	p.types("", "init").want(t, 0, "", "")
@@ -135,8 +135,8 @@ func TestVerifyAnOldMomentInAFork(t *testing.T) {
 	p.write("a.txt", "hello again\n") // now is not the newest any more
 	p.types("", "verify", "2", "--no-color", "--", "npm", "test").want(t, 7, "✘ test", "")
 	p.program = func(cli.Command) (int, error) { return 0, fmt.Errorf("%w: no namespaces", cli.ErrElsewhere) }
-	p.types("", "verify", "2", "--no-color", "--", "npm", "test").want(t, 0, " · ran at another path, so it makes no moment good\n", "")
-	p.types("", "verify", "9", "--", "true").want(t, 3, "", "There is no moment 9")
+	p.types("", "verify", "2", "--no-color", "--", "npm", "test").want(t, 0, " · ran at another path, so it makes no checkpoint good\n", "")
+	p.types("", "verify", "9", "--", "true").want(t, 3, "", "There is no checkpoint 9")
 	if left, err := filepath.Glob(filepath.Join(p.data, "scratch*")); err != nil || len(left) > 0 {
 		t.Fatalf("%v, left %v", err, left)
 	}

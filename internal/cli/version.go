@@ -15,7 +15,7 @@ type versionAnswer struct {
 
 func (f *face) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "the version of this program", Args: between(0, 0),
+		Use: "version", Short: "Show the version", Args: between(0, 0),
 		RunE: func(*cobra.Command, []string) error { return f.showVersion() },
 	}
 }

@@ -37,7 +37,7 @@ func (f *face) webhooksCommand() *cobra.Command {
 
 func (f *face) webhooksList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "all webhooks", Args: between(0, 0),
+		Use: "list", Short: "List webhooks", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := f.server()
 			if err != nil {
@@ -54,7 +54,7 @@ func (f *face) webhooksList() *cobra.Command {
 
 func renderWebhooks(l picture.Look, all []retake.Webhook) string {
 	if len(all) == 0 {
-		return "Nobody is told of events.\n\n  " + l.Pairs([]string{"tell somebody", "retake help webhooks add", "watch", "retake webhooks listen"}) + "\n"
+		return "No webhooks yet.\n\n  " + l.Pairs([]string{"add one", "retake help webhooks add", "watch", "retake webhooks listen"}) + "\n"
 	}
 	var rows []tableRow
 	for i := range all {
@@ -103,7 +103,7 @@ func (f *face) webhooksAdd() *cobra.Command {
 	var types []string
 	var scheme string
 	cmd := &cobra.Command{
-		Use: "add URL", Short: "tell an address of events; its secret is shown once", Args: between(1, 1),
+		Use: "add URL", Short: "Add a webhook; its secret is shown once", Args: between(1, 1),
 		Long: "Messages are those of Standard Webhooks 1.0. TYPE is one of:\n" + typeLines(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			wanted, err := eventTypes(cmd, types)
@@ -125,7 +125,7 @@ func (f *face) webhooksAdd() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringSliceVar(&types, "type", nil, "only events of `TYPE`; may be given again")
+	cmd.Flags().StringSliceVar(&types, "type", nil, "only events of `TYPE`; repeatable")
 	cmd.Flags().StringVar(&scheme, "scheme", string(retake.SchemeShared), "v1 signs with a shared secret, v1a with a pair of keys")
 	return cmd
 }
@@ -142,7 +142,7 @@ func eventTypes(cmd *cobra.Command, typed []string) ([]retake.EventType, error) 
 	var out []retake.EventType
 	for _, t := range typed {
 		if !slices.Contains(retake.EventTypes, retake.EventType(t)) {
-			return nil, usage(helpHint(cmd), "There is no type of event %s.", t)
+			return nil, usage(helpHint(cmd), "There is not an event type %s.", t)
 		}
 		out = append(out, retake.EventType(t))
 	}
@@ -174,7 +174,7 @@ func (f *face) webhook(ctx context.Context, typed string) (RemoteServer, retake.
 
 func (f *face) webhooksRemove() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove ID", Short: "tell an address no more", Args: between(1, 1),
+		Use: "remove ID", Short: "Delete a webhook", Args: between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			s, w, err := f.webhook(ctx, args[0])
@@ -196,7 +196,7 @@ func (f *face) webhooksRemove() *cobra.Command {
 
 func (f *face) webhooksRotate() *cobra.Command {
 	return &cobra.Command{
-		Use: "rotate ID", Short: "make a new secret; the old one signs too for a day", Args: between(1, 1),
+		Use: "rotate ID", Short: "Create a new secret; the old one works for one more day", Args: between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, w, err := f.webhook(cmd.Context(), args[0])
 			if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/retake-dev/retake/internal/screen"
 )
 
-// whyAnswer is a line and the moment that wrote it.
+// whyAnswer is a line and the checkpoint that wrote it.
 type whyAnswer struct {
 	V          int               `json:"v"`
 	Path       string            `json:"path"`
@@ -27,7 +27,7 @@ type whyAnswer struct {
 func (f *face) whyCommand() *cobra.Command {
 	ref := ""
 	cmd := &cobra.Command{
-		Use: "why PATH:LINE", Short: "the turn and the prompt that wrote a line", Args: between(1, 1),
+		Use: "why PATH:LINE", Short: "Show the turn and the prompt that wrote a line", Args: between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.why(cmd, args[0], ref) },
 	}
 	cmd.Flags().StringVar(&ref, "at", "", "the line as it was at `REF`")
@@ -59,7 +59,7 @@ func (f *face) why(cmd *cobra.Command, typed, ref string) error {
 		return renderWhy(l, a)
 	})
 	n := a.Checkpoint.Number
-	hints := []string{"the moment", fmt.Sprintf("retake show %d", n)}
+	hints := []string{"the checkpoint", fmt.Sprintf("retake show %d", n)}
 	if a.Checkpoint.Turn != nil {
 		hints = append(hints, "all that was said", fmt.Sprintf("retake show %d --conversation", n))
 	}
@@ -67,19 +67,19 @@ func (f *face) why(cmd *cobra.Command, typed, ref string) error {
 	return err
 }
 
-// lineOf finds the line of a file, as it was typed, and the moment that wrote it.
+// lineOf finds the line of a file, as it was typed, and the checkpoint that wrote it.
 func lineOf(b retake.Blame, path string, line int) (whyAnswer, error) {
 	switch {
 	case b.Why != "":
-		return whyAnswer{}, usage("its moments: retake log --path "+shellLine([]string{path}), "%s has no lines: %s.", path, b.Why)
+		return whyAnswer{}, usage("its checkpoints: retake log --path "+shellLine([]string{path}), "%s has no lines: %s.", path, b.Why)
 	case line > len(b.Lines):
 		return whyAnswer{}, &retake.Error{
-			Kind: retake.NotFound, What: fmt.Sprintf("there is no line %d in %s at moment %d", line, path, b.Checkpoint.Number), Safe: nothingChanged,
+			Kind: retake.NotFound, What: fmt.Sprintf("there is no line %d in %s at checkpoint %d", line, path, b.Checkpoint.Number), Safe: nothingChanged,
 			Hint: fmt.Sprintf("it has %s: retake blame %s", picture.Number(int64(len(b.Lines)), "line", "lines"), shellLine([]string{path})),
 		}
 	}
 	a := whyAnswer{V: 1, Path: b.Path, Line: line, Text: b.Lines[line-1].Text, At: b.Checkpoint}
-	for _, m := range b.Moments {
+	for _, m := range b.Checkpoints {
 		if m.Number == b.Lines[line-1].Number {
 			a.Checkpoint = m
 		}

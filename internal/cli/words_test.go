@@ -57,7 +57,7 @@ func TestChangedSaysWhatIsDeleted(t *testing.T) {
 	for paths, want := range map[string]string{
 		"src/a.js":          "overwrite your edit of src/a.js",
 		"src/a.js src/b.js": "overwrite your edits of 2 paths",
-		"note.txt":          "delete note.txt, changed since the last moment",
+		"note.txt":          "delete note.txt, changed since the last checkpoint",
 		"note.txt src/a.js": "delete or overwrite your edits of 2 paths",
 	} {
 		if got := cli.Deed(p, retake.Obstacle{Class: retake.ObstacleChanged, Paths: strings.Fields(paths)}); got != want {
@@ -66,7 +66,7 @@ func TestChangedSaysWhatIsDeleted(t *testing.T) {
 	}
 }
 
-// A plan without a moment to name is as wide as the others, and says what its lines without
+// A plan without a checkpoint to name is as wide as the others, and says what its lines without
 // a size are.
 func TestPlanOfEdits(t *testing.T) {
 	t.Parallel()
@@ -87,7 +87,7 @@ func TestPlanOfEdits(t *testing.T) {
 		`                    lib/              empty directory`,
 		`CHANGE BACK     1   a.js              only its time`,
 		``,
-		`All you have now becomes moment 6 first; retake redo brings it back.`,
+		`Your files are saved first as checkpoint 6; retake redo brings them back.`,
 	)
 }
 
@@ -95,11 +95,11 @@ func TestPlanOfEdits(t *testing.T) {
 func TestSettingsFitTheTerminal(t *testing.T) {
 	t.Parallel()
 	same(t, cli.RenderSettings(cli.NewLook(80, now, false, false), []retake.Setting{
-		{Key: "drill", Value: "on", From: "default", Help: "on: once a day a good moment is restored into a fork and verified there; off: it is not"},
+		{Key: "drill", Value: "on", From: "default", Help: "on: once a day a good checkpoint is restored into a fork and verified there; off: it is not"},
 		{Key: "floor", From: "default", Help: "bytes that stay free"},
 		{Key: "ws_01a1e32b-af2d-79dc-ac6a-f039f2035339.verify.test", Value: "npm test", From: "file", Help: "run after every turn"},
 	}),
-		`drill  on        on: once a day a good moment is restored into a fork and`,
+		`drill  on        on: once a day a good checkpoint is restored into a fork and`,
 		`                 verified there; off: it is not`,
 		`floor  –         bytes that stay free`,
 		`ws_01a1e32b-af2d-79dc-ac6a-f039f2035339.verify.test`,
@@ -155,8 +155,8 @@ func TestCardHasTheWholeIntent(t *testing.T) {
 	}
 }
 
-// A file that is named without the dashes is no moment, and the way to name it can be typed.
-func TestAFileIsNoMoment(t *testing.T) {
+// A file that is named without the dashes is no checkpoint, and the way to name it can be typed.
+func TestAFileIsNoCheckpoint(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
 	p.write("a.txt", "one")

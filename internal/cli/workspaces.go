@@ -21,7 +21,7 @@ type workspacesAnswer struct {
 
 func (f *face) workspacesCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "workspaces", Short: "all workspaces, the most recently used first", Args: between(0, 0),
+		Use: "workspaces", Short: "List workspaces, most recently used first", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := f.open(cmd.Context())
 			if err != nil {
@@ -57,7 +57,7 @@ func (f *face) listWorkspaces(ctx context.Context, s retake.Service, all []retak
 	return nil
 }
 
-// newestNames are the names that the titles of the newest moments need.
+// newestNames are the names that the titles of the newest checkpoints need.
 func newestNames(ctx context.Context, s retake.Service, all []retake.WorkspaceState) picture.Goals {
 	out := picture.Goals{}
 	for _, w := range all {
@@ -100,7 +100,7 @@ func fitWorkspaces(l picture.Look, all []retake.WorkspaceState) workspaceColumns
 func renderWorkspaces(l picture.Look, all []retake.WorkspaceState) string {
 	c := fitWorkspaces(l, all)
 	var b strings.Builder
-	head := "   " + screen.Pad("workspace", c.name) + "  " + screen.Pad("last moment", c.num+2+c.ago+2+c.words) + "  where"
+	head := "   " + screen.Pad("workspace", c.name) + "  " + screen.Pad("last checkpoint", c.num+2+c.ago+2+c.words) + "  where"
 	if c.below {
 		head = strings.TrimRight(strings.TrimSuffix(head, "where"), " ")
 	}
@@ -121,7 +121,7 @@ func renderWorkspaces(l picture.Look, all []retake.WorkspaceState) string {
 		notes = append(notes, "A directory that is gone comes back with its timeline:\n  retake restore latest --workspace "+all[i].NameAmong(all))
 	}
 	if ended > 0 {
-		text := "What ended keeps its moments. To look at them: retake console. To continue them: retake init --continue, in the directory."
+		text := "What ended keeps its checkpoints. To look at them: retake console. To continue them: retake init --continue, in the directory."
 		notes = append(notes, strings.Join(picture.Wrap(text, l.Width), "\n"))
 	}
 	for _, text := range notes {
@@ -159,7 +159,7 @@ func lastWords(l picture.Look, w retake.WorkspaceState) string {
 	case w.Gone:
 		return lostPlace
 	case w.Latest == nil:
-		return "no moment yet"
+		return "no checkpoint yet"
 	}
 	text, _ := l.Titled(*w.Latest, l.Goals)
 	return text

@@ -29,21 +29,21 @@ type Settings struct {
 
 // keys are all there is. A default of "" for a size is no limit.
 var keys = []struct{ key, def, help string }{
-	{"agents", "on", "on: what agents tell becomes moments; off: it is dropped"},
+	{"agents", "on", "on: what agents tell becomes checkpoints; off: it is dropped"},
 	{"agents-more", "", "names of agents whose hooks a program retake-agent-NAME of yours translates, separated by commas"},
-	{"budget", "", "bytes that the store may take before the oldest moments go; default: 10 % of its disk, at most 20GB"},
+	{"budget", "", "bytes that the store may take before the oldest checkpoints go; default: 10 % of its disk, at most 20GB"},
 	{"daemon-cgroup", "leave", "leave: the daemon goes from the control group of its starter, unless that limits it; stay: only within what is the user's"},
 	{"daemon-idle", "4h", "how long a daemon stays that nobody asks; 0 is for ever"},
-	{"drill", "on", "on: once a day a good moment is restored into a fork and verified there; off: it is not"},
+	{"drill", "on", "on: once a day a good checkpoint is restored into a fork and verified there; off: it is not"},
 	{"exclude", "", "patterns that are never captured, in git's form, separated by commas"},
 	{"floor", "", "bytes that stay free on the store's disk; default: 5 % of it, at most 10GB"},
 	{"gitignore", "false", "leave out what git ignores"},
 	{"gone-after", "0", "after how many days of the calendar nothing is kept, whoever made it, except pins, the newest, what forks were made from and what is in use; 0 is never"},
-	{"granularity", "turn", "how often an agent's work becomes a moment: turn, or call for each call too"},
+	{"granularity", "turn", "how often an agent's work becomes a checkpoint: turn, or call for each call too"},
 	{"keep-within", "30d", "how long checkpoints are kept at least, in days of work; automatic ones are thinned meanwhile to one an hour after a day, one a day after a week; 0 is for ever"},
 	{"max-new-file", "", "leave out new files over this size"},
-	{"paused", "", "since when no moments are taken of agents' work; empty: they are"},
-	{"quiet", "off", "on: what you change between turns becomes a moment after two seconds of rest; off: with the next prompt or save"},
+	{"paused", "", "since when no checkpoints are taken of agents' work; empty: they are"},
+	{"quiet", "off", "on: what you change between turns becomes a checkpoint after two seconds of rest; off: with the next prompt or save"},
 	{"tracker", "auto", "what tells the daemon of changes: auto, fanotify, inotify, or scan to look at every file at each save"},
 	{"trust-unseen", "true", "a process whose memory we may not look into has no file of a workspace mapped; false: look at every file while there is one"},
 	{"verify-limit", "10m", "how long one verification may take before it is ended and could not run"},
@@ -283,7 +283,7 @@ func (s *Settings) Idle() time.Duration {
 
 const quietKey = "quiet"
 
-// anyQuiet reports whether moments are taken in some workspace without anybody asking.
+// anyQuiet reports whether checkpoints are taken in some workspace without anybody asking.
 func (s *Settings) anyQuiet() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

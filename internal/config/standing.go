@@ -11,7 +11,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// standingPrefix begins the key of a verification that the user wants of every moment;
+// standingPrefix begins the key of a verification that the user wants of every checkpoint;
 // its name follows.
 const standingPrefix = "verify."
 
@@ -23,7 +23,7 @@ const (
 	longestLimit       = 24 * time.Hour
 )
 
-// Standing lists the verifications that the user wants of every moment of a workspace,
+// Standing lists the verifications that the user wants of every checkpoint of a workspace,
 // by name. One of the workspace goes before one of all, and an empty one takes it away.
 func (s *Settings) Standing(ws retake.WorkspaceID) []retake.Standing {
 	s.mu.Lock()
@@ -75,7 +75,7 @@ func (s *Settings) VerifyLimit(ws retake.WorkspaceID) time.Duration {
 	return d
 }
 
-// Drills reports whether good moments of a workspace are proven restorable.
+// Drills reports whether good checkpoints of a workspace are proven restorable.
 func (s *Settings) Drills(ws retake.WorkspaceID) bool { return s.of(ws, "drill") != "off" }
 
 func parseLimit(s string) (time.Duration, error) {

@@ -71,7 +71,7 @@ func (c *console) open(ws string) (Opening, error) {
 	q := url.Values{}
 	if ws != "" {
 		if _, err := retake.ParseWorkspaceID(ws); err != nil {
-			return Opening{}, &retake.Error{Kind: retake.Invalid, What: "that is no id of a workspace", Safe: unchanged, Err: err}
+			return Opening{}, &retake.Error{Kind: retake.Invalid, What: "not a valid workspace ID", Safe: unchanged, Err: err}
 		}
 		q.Set("workspace", ws)
 	}

@@ -172,7 +172,7 @@ func TestYoungerVersionTakesOverAndNothingIsLost(t *testing.T) {
 		seen[c.Intent] = true
 	}
 	if len(log.Checkpoints) != 3*each+1 || len(seen) != 3*each+1 {
-		t.Errorf("%d moments, %d different", len(log.Checkpoints), len(seen))
+		t.Errorf("%d checkpoints, %d different", len(log.Checkpoints), len(seen))
 	}
 	if again := h.state(old).About; again.PID != after.PID {
 		t.Error("the older one took over")

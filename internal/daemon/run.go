@@ -163,7 +163,7 @@ const (
 )
 
 // who looks. Taking the lock for a moment is the only way, so whoever wants it
-// waits that moment.
+// waits that checkpoint.
 func who(locks fsx.Locks) holder {
 	if release, err := try(locks, true); err == nil {
 		release()

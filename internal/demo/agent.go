@@ -132,16 +132,16 @@ func (a *agent) call(ctx context.Context, c retake.Call, output string, do func(
 }
 
 // plan tells the to-do list. When a task is done in it, what comes next must not be in
-// the moment of that.
+// the checkpoint of that.
 func (a *agent) plan(ctx context.Context, tasks []retake.Task, done bool) error {
 	if _, err := a.tell(ctx, retake.Signal{Kind: retake.SignalTasks, Tasks: tasks}); err != nil || !done {
 		return err
 	}
-	_, err := a.st.momentOf(ctx, a, retake.TriggerTask)
+	_, err := a.st.checkpointOf(ctx, a, retake.TriggerTask)
 	return err
 }
 
-// rest ends a turn with the last words, and waits for its moment: what comes next must
+// rest ends a turn with the last words, and waits for its checkpoint: what comes next must
 // not be in it.
 func (a *agent) rest(ctx context.Context, words string) (retake.Checkpoint, error) {
 	if err := a.say("assistant", words); err != nil {
@@ -151,7 +151,7 @@ func (a *agent) rest(ctx context.Context, words string) (retake.Checkpoint, erro
 		return retake.Checkpoint{}, err
 	}
 	a.st.turns++
-	return a.st.momentOf(ctx, a, retake.TriggerTurn)
+	return a.st.checkpointOf(ctx, a, retake.TriggerTurn)
 }
 
 func (a *agent) stamp() string { return a.st.req.Clock.Now().UTC().Format(time.RFC3339Nano) }

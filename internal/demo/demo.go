@@ -49,16 +49,16 @@ type Request struct {
 
 // Result is what there is to look at.
 type Result struct {
-	Dir       string             `json:"dir"`
-	Workspace retake.Workspace   `json:"workspace"`
-	Forks     []retake.Workspace `json:"forks"`
-	Moments   int64              `json:"moments"` // of the workspace
-	Turns     int                `json:"turns"`   // with those in the forks
-	Effects   int                `json:"effects"` // that were told; none was done
-	Good      *retake.Checkpoint `json:"good,omitempty"`
-	Took      time.Duration      `json:"took"`
+	Dir         string             `json:"dir"`
+	Workspace   retake.Workspace   `json:"workspace"`
+	Forks       []retake.Workspace `json:"forks"`
+	Checkpoints int64              `json:"moments"` // of the workspace
+	Turns       int                `json:"turns"`   // with those in the forks
+	Effects     int                `json:"effects"` // that were told; none was done
+	Good        *retake.Checkpoint `json:"good,omitempty"`
+	Took        time.Duration      `json:"took"`
 
-	// Moments worth looking at, by number.
+	// Checkpoints worth looking at, by number.
 	Mismatch int64 `json:"mismatch"` // says docs, changes settings
 	Lost     int64 `json:"lost"`     // rows went in a migration
 	Last     int64 `json:"last"`     // the change too far
@@ -92,7 +92,7 @@ func Make(ctx context.Context, s retake.Service, req Request) (Result, error) {
 	return res, nil
 }
 
-const unfinishedText = `This demo of retake was cut off before its end: its story is not whole.
+const unfinishedText = `This demo of retake was interrupted before its end: its story is not whole.
 Nothing outside this directory was changed. Remove it, and make it again:
 
   rm -r %s

@@ -103,7 +103,7 @@ func TestCutOffSaysSo(t *testing.T) {
 		t.Errorf("it says %v", err)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, demo.Unfinished))
-	if err != nil || !strings.Contains(string(b), "cut off") || !demo.CutOff(dir) {
+	if err != nil || !strings.Contains(string(b), "interrupted") || !demo.CutOff(dir) {
 		t.Errorf("the mark says %q, %v", b, err)
 	}
 	if err := demo.Free(dir); !errors.Is(err, demo.ErrOccupied) {

@@ -72,8 +72,8 @@ func (st *stage) until(ctx context.Context, ws retake.WorkspaceID, holds func(re
 	}
 }
 
-// momentOf waits for a moment of an agent's turn.
-func (st *stage) momentOf(ctx context.Context, a *agent, trigger retake.Trigger) (retake.Checkpoint, error) {
+// checkpointOf waits for a checkpoint of an agent's turn.
+func (st *stage) checkpointOf(ctx context.Context, a *agent, trigger retake.Trigger) (retake.Checkpoint, error) {
 	ws, err := st.svc.Locate(ctx, a.dir)
 	if err != nil {
 		return retake.Checkpoint{}, fmt.Errorf("locate workspace: %w", err)
@@ -91,7 +91,7 @@ func (st *stage) momentOf(ctx context.Context, a *agent, trigger retake.Trigger)
 	return found, err
 }
 
-// ask runs the check of the shop on the live files, which are those of a moment.
+// ask runs the check of the shop on the live files, which are those of a checkpoint.
 func (st *stage) ask(ctx context.Context, cp retake.Checkpoint, dir string) error {
 	a, err := st.req.Check(ctx, dir)
 	if err != nil {
@@ -104,7 +104,7 @@ func (st *stage) ask(ctx context.Context, cp retake.Checkpoint, dir string) erro
 	return nil
 }
 
-// travel goes to another moment, by a plan whose obstacles are known and accepted.
+// travel goes to another checkpoint, by a plan whose obstacles are known and accepted.
 func (st *stage) travel(ctx context.Context, req retake.PlanRequest) (retake.Checkpoint, error) {
 	req.Workspace = st.ws.ID
 	plan, err := st.svc.PlanRestore(ctx, req)
@@ -128,7 +128,7 @@ func (st *stage) travel(ctx context.Context, req retake.PlanRequest) (retake.Che
 // tellings is how often a timeline is asked to be told; each time is bounded.
 const tellings = 4
 
-// told is a timeline whose moments have their stories. A search waits for those that are
+// told is a timeline whose checkpoints have their stories. A search waits for those that are
 // being told, and tells the others.
 func (st *stage) told(ctx context.Context, ws retake.WorkspaceID) (retake.Timeline, error) {
 	var t retake.Timeline
@@ -164,7 +164,7 @@ func (st *stage) result(ctx context.Context) (Result, error) {
 		return Result{}, fmt.Errorf("list effects: %w", err)
 	}
 	return Result{
-		Dir: st.req.Dir, Workspace: st.ws, Forks: st.forks, Moments: t.Total, Turns: st.turns, Effects: len(effects), Good: t.Good,
+		Dir: st.req.Dir, Workspace: st.ws, Forks: st.forks, Checkpoints: t.Total, Turns: st.turns, Effects: len(effects), Good: t.Good,
 		Mismatch: st.mismatch, Lost: st.lost, Last: st.last,
 	}, nil
 }

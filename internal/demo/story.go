@@ -149,7 +149,7 @@ func (st *stage) sessions(ctx context.Context) error {
 	return err
 }
 
-// mend: the slip is found, and the moment gets a name.
+// mend: the slip is found, and the checkpoint gets a name.
 func (st *stage) mend(ctx context.Context) error {
 	a := st.claude
 	cp, err := st.turn(ctx, a, "fix the failing test", "The import had one letter too many. All tests pass, and a new one watches over it.",
@@ -161,7 +161,7 @@ func (st *stage) mend(ctx context.Context) error {
 		return err
 	}
 	if _, err := st.svc.Pin(ctx, st.ws.ID, string(cp.ID), "sessions-work"); err != nil {
-		return fmt.Errorf("pin moment: %w", err)
+		return fmt.Errorf("pin checkpoint: %w", err)
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func (st *stage) notes(ctx context.Context) error {
 	return err
 }
 
-// back: to the newest good moment, by the same plan that anybody would see.
+// back: to the newest good checkpoint, by the same plan that anybody would see.
 func (st *stage) back(ctx context.Context) error {
 	st.step("restore good")
 	_, err := st.travel(ctx, retake.PlanRequest{Course: retake.CourseRestore, Ref: "good"})
@@ -282,7 +282,7 @@ func (st *stage) shipping(ctx context.Context) error {
 	return err
 }
 
-// release: a deletion too far, a push, and a line of a person that no moment holds yet.
+// release: a deletion too far, a push, and a line of a person that no checkpoint holds yet.
 func (st *stage) release(ctx context.Context) error {
 	a := st.claude
 	cp, err := st.turn(ctx, a, "make the release small", "The release is ready and pushed.",

@@ -53,12 +53,12 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// row finds a moment by its number.
+// row finds a checkpoint by its number.
 func (sc *scene) row(t *testing.T, number int64) retake.Checkpoint {
 	t.Helper()
 	i := slices.IndexFunc(sc.log.Checkpoints, func(c retake.Checkpoint) bool { return c.Number == number })
 	if i < 0 {
-		t.Fatalf("there is no moment %d", number)
+		t.Fatalf("there is no checkpoint %d", number)
 	}
 	return sc.log.Checkpoints[i]
 }
@@ -71,8 +71,8 @@ func (sc *scene) told(t *testing.T, ref string) retake.Story {
 }
 
 func counts(t *testing.T, sc *scene) {
-	if sc.Turns != 12 || sc.Moments != 17 || sc.Effects != 2 || len(sc.Forks) != 2 {
-		t.Errorf("%d turns, %d moments, %d effects, %d forks", sc.Turns, sc.Moments, sc.Effects, len(sc.Forks))
+	if sc.Turns != 12 || sc.Checkpoints != 17 || sc.Effects != 2 || len(sc.Forks) != 2 {
+		t.Errorf("%d turns, %d checkpoints, %d effects, %d forks", sc.Turns, sc.Checkpoints, sc.Effects, len(sc.Forks))
 	}
 	by := map[retake.Trigger]int{}
 	agents := map[string]bool{}
@@ -82,14 +82,14 @@ func counts(t *testing.T, sc *scene) {
 			agents[c.Turn.Agent] = true
 		}
 		if c.Coverage.Grade != retake.Complete {
-			t.Errorf("moment %d is %s", c.Number, c.Coverage.Grade)
+			t.Errorf("checkpoint %d is %s", c.Number, c.Coverage.Grade)
 		}
 		if c.Turn != nil && len(c.Turn.Contested) > 0 {
-			t.Errorf("moment %d is contested", c.Number)
+			t.Errorf("checkpoint %d is contested", c.Number)
 		}
 	}
 	if by[retake.TriggerTurn] != 10 || by[retake.TriggerRisk] != 2 || by[retake.TriggerTask] != 2 || by[retake.TriggerReturn] != 2 || len(agents) != 2 {
-		t.Errorf("moments are %v, of %v", by, agents)
+		t.Errorf("checkpoints are %v, of %v", by, agents)
 	}
 	if len(sc.log.Pins) != 1 || sc.log.Pins[0].Name != "sessions-work" {
 		t.Errorf("pins are %v", sc.log.Pins)
@@ -102,7 +102,7 @@ func counts(t *testing.T, sc *scene) {
 	}
 }
 
-// The newest good moment is the last before the change too far, and the newest fails.
+// The newest good checkpoint is the last before the change too far, and the newest fails.
 func good(t *testing.T, sc *scene) {
 	cp, err := sc.s.Find(t.Context(), sc.Workspace.ID, "good")
 	must(t, err)
@@ -128,7 +128,7 @@ func good(t *testing.T, sc *scene) {
 	}
 }
 
-// verdict is what our check says of a moment; claims do not count.
+// verdict is what our check says of a checkpoint; claims do not count.
 func verdict(f retake.Finding) retake.Verdict {
 	for _, a := range f.Answers {
 		if a.Name == demo.CheckName && !a.Claim {
@@ -138,7 +138,7 @@ func verdict(f retake.Finding) retake.Verdict {
 	return ""
 }
 
-// Every moment can be grown again, whole, and answers the check as it did.
+// Every checkpoint can be grown again, whole, and answers the check as it did.
 func restorable(t *testing.T, sc *scene) {
 	for _, c := range sc.log.Checkpoints {
 		dir := filepath.Join(t.TempDir(), "again")
@@ -152,13 +152,13 @@ func restorable(t *testing.T, sc *scene) {
 			return err
 		}))
 		if files != c.Files {
-			t.Errorf("moment %d has %d files, and %d when it is grown again", c.Number, c.Files, files)
+			t.Errorf("checkpoint %d has %d files, and %d when it is grown again", c.Number, c.Files, files)
 		}
 		was := verdict(sc.log.Findings[c.ID])
 		a, err := check(t.Context(), dir)
 		must(t, err)
 		if was != "" && (a.Exit == 0) != (was == retake.Passed) {
-			t.Errorf("moment %d was %s, and grown again it ends with %d:\n%s", c.Number, was, a.Exit, a.Output)
+			t.Errorf("checkpoint %d was %s, and grown again it ends with %d:\n%s", c.Number, was, a.Exit, a.Output)
 		}
 	}
 }
@@ -184,7 +184,7 @@ func secretHidden(t *testing.T, sc *scene) {
 		b, err := json.Marshal([]any{c, st, state, sc.log.Findings[c.ID]})
 		must(t, err)
 		if bytes.Contains(b, []byte(key)) {
-			t.Errorf("moment %d tells the key", c.Number)
+			t.Errorf("checkpoint %d tells the key", c.Number)
 		}
 	}
 	if seen != 1 {
@@ -235,7 +235,7 @@ func forksListed(t *testing.T, sc *scene) {
 func flags(t *testing.T, sc *scene) {
 	gist := sc.log.Findings[sc.row(t, sc.Mismatch).ID].Gist
 	if gist == nil || len(gist.Flags) != 1 || !strings.Contains(gist.Flags[0].Why, "says docs") {
-		t.Errorf("moment %d says %+v", sc.Mismatch, gist)
+		t.Errorf("checkpoint %d says %+v", sc.Mismatch, gist)
 	}
 }
 
@@ -243,14 +243,14 @@ func rowsLost(t *testing.T, sc *scene) {
 	st := sc.told(t, string(sc.row(t, sc.Lost).ID))
 	i := slices.IndexFunc(st.Facts, func(f retake.Fact) bool { return f.Kind == retake.FactRows && f.Name == "orders" })
 	if i < 0 || st.Facts[i].Before != "240" || st.Facts[i].After != "16" {
-		t.Errorf("facts of moment %d are %+v", sc.Lost, st.Facts)
+		t.Errorf("facts of checkpoint %d are %+v", sc.Lost, st.Facts)
 	}
 }
 
 func talkOnly(t *testing.T, sc *scene) {
 	c := sc.row(t, sc.Mismatch-1)
 	if c.Trigger != retake.TriggerTurn || c.Changed.Total() != 0 {
-		t.Errorf("moment %d, %q, changed %d", c.Number, c.Intent, c.Changed.Total())
+		t.Errorf("checkpoint %d, %q, changed %d", c.Number, c.Intent, c.Changed.Total())
 	}
 }
 
@@ -270,7 +270,7 @@ func conversations(t *testing.T, sc *scene) {
 		for end := clock.Wall.Now().Add(10 * time.Second); !whole() && clock.Wall.Now().Before(end); <-time.After(10 * time.Millisecond) {
 		}
 		if st.Conversation == nil || !st.Conversation.Complete {
-			t.Errorf("the conversation of moment %d is %+v", c.Number, st.Conversation)
+			t.Errorf("the conversation of checkpoint %d is %+v", c.Number, st.Conversation)
 		}
 	}
 }
@@ -284,7 +284,7 @@ func pictures(t *testing.T, sc *scene) {
 		b, err := io.ReadAll(r)
 		must(t, errors.Join(err, r.Close()))
 		if _, err := png.Decode(bytes.NewReader(b)); err != nil {
-			t.Errorf("%s of moment %d: %v", path, c.Number, err)
+			t.Errorf("%s of checkpoint %d: %v", path, c.Number, err)
 		}
 		if len(seen) == 0 || !bytes.Equal(seen[len(seen)-1], b) {
 			seen = append(seen, b)
@@ -302,7 +302,7 @@ func plainWords(t *testing.T, sc *scene) {
 			words += c.Turn.Prompt + c.Turn.Words + c.Turn.Command
 		}
 		if strings.ContainsFunc(words, unicode.IsControl) {
-			t.Errorf("moment %d says %q", c.Number, words)
+			t.Errorf("checkpoint %d says %q", c.Number, words)
 		}
 	}
 }

@@ -78,7 +78,7 @@ func tellAll(agent string, payload []byte) told {
 		out.Error = err.Error()
 	}
 	out.Answer = hook.Answer(agent, heard.Event, retake.Reaction{})
-	out.Noted = hook.Answer(agent, heard.Event, retake.Reaction{Note: "The files went back to moment 4 <by hand>."})
+	out.Noted = hook.Answer(agent, heard.Event, retake.Reaction{Note: "The files went back to checkpoint 4 <by hand>."})
 	return out
 }
 

@@ -77,7 +77,7 @@ func guarded[O any](a *api, f func() (O, error)) (out O, err error) {
 			if a.o.Log != nil {
 				a.o.Log.Error("panic in a request", "value", v, "stack", string(debug.Stack()))
 			}
-			err = &retake.Error{Kind: retake.Internal, What: "the work stopped in the middle by a fault of ours", Safe: "It is not certain what was done; the moments before are whole."}
+			err = &retake.Error{Kind: retake.Internal, What: "the work stopped in the middle by a fault of ours", Safe: "It is not certain what was done; earlier checkpoints are intact."}
 		}
 	}()
 	return f()

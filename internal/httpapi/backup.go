@@ -17,7 +17,7 @@ type backupInput struct {
 }
 
 type backupBody struct {
-	URL  string `json:"url" doc:"Where the moments go: git@host:path, or ssh://git@host/path."`
+	URL  string `json:"url" doc:"Where the checkpoints go: git@host:path, or ssh://git@host/path."`
 	Host string `json:"host,omitempty" doc:"The key of the host or its fingerprint. Without one nothing is set, and the answer tells what the host says of itself."`
 }
 

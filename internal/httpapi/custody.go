@@ -29,7 +29,7 @@ func (a *api) looking() {
 	answer(a, op(http.MethodPost, "/v1/sweep", "sweep", "Give back the bytes that no checkpoint needs"), func(ctx context.Context, _ *struct{}) (retake.SweepReport, error) {
 		return a.Sweep(ctx)
 	})
-	answer(a, op(http.MethodGet, "/v1/space/plan", "space-plan", "What the next tidy-up would drop"), func(ctx context.Context, _ *struct{}) (retake.SpacePlan, error) {
+	answer(a, op(http.MethodGet, "/v1/space/plan", "space-plan", "What the next cleanup would drop"), func(ctx context.Context, _ *struct{}) (retake.SpacePlan, error) {
 		p, err := a.SpacePlan(ctx)
 		p.Workspaces, p.Drops = filled(p.Workspaces), filled(p.Drops)
 		return p, err

@@ -36,7 +36,7 @@ type applyInput struct {
 // applyBody is restoreBody without what only who saw a plan can say.
 type applyBody struct {
 	Course   retake.Course       `json:"course,omitempty" doc:"restore, undo, redo, adopt, finish or unwind. Empty: restore."`
-	Ref      string              `json:"ref,omitempty" doc:"The moment gone to, or the item that undo takes back. Empty: the newest one."`
+	Ref      string              `json:"ref,omitempty" doc:"The checkpoint gone to, or the item that undo takes back. Empty: the newest one."`
 	Paths    []string            `json:"paths,omitempty" nullable:"false" doc:"Below the root of the workspace. None: everything."`
 	PathsRaw [][]byte            `json:"paths_raw,omitempty" nullable:"false" doc:"The bytes of all paths, when one of them is not UTF-8."`
 	Git      bool                `json:"git,omitempty" doc:"Also replace repositories that are there."`
@@ -53,7 +53,7 @@ func (a *api) exchanging() {
 	a.importing()
 }
 
-// archive resolves the ref once: all of an archive is of one moment.
+// archive resolves the ref once: all of an archive is of one checkpoint.
 func (a *api) archive(ctx context.Context, in *archivePath) (io.ReadCloser, error) {
 	cp, err := a.Find(ctx, in.Workspace, in.Ref)
 	if err != nil {
@@ -145,7 +145,7 @@ func (a *api) apply(ctx context.Context, in *applyInput, tell func(retake.Progre
 		b.Course = retake.CourseRestore
 	}
 	req := retake.PlanRequest{Workspace: in.Workspace, Course: b.Course, Ref: b.Ref, Paths: wholes(b.Paths, b.PathsRaw), Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session}
-	return a.applied(ctx, retake.ApplyRequest{PlanRequest: req, Accept: b.Accept, ID: moment(ctx, b.ID), Progress: tell}, askFirst)
+	return a.applied(ctx, retake.ApplyRequest{PlanRequest: req, Accept: b.Accept, ID: checkpoint(ctx, b.ID), Progress: tell}, askFirst)
 }
 
 // confirmation is what a restore in one request does about obstacles that nobody accepted.

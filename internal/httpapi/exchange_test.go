@@ -52,7 +52,7 @@ func (errReader) Read([]byte) (int, error) {
 	return 0, &retake.Error{Kind: retake.Damaged, What: "other bytes"}
 }
 
-// An archive is of the moment that the ref named when it was asked for.
+// An archive is of the checkpoint that the ref named when it was asked for.
 func TestArchive(t *testing.T) {
 	t.Parallel()
 	s := small{fixed: &fixed{}}

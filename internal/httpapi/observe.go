@@ -13,7 +13,7 @@ type signalInput struct{ Body retake.Signal }
 
 type sinceQuery struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
-	Since     string             `query:"since" doc:"A ref; only what was done after that moment. Absent: everything."`
+	Since     string             `query:"since" doc:"A ref; only what was done after that checkpoint. Absent: everything."`
 }
 
 type effectList struct {
@@ -35,7 +35,7 @@ type resumeInput struct {
 }
 
 type resumeBody struct {
-	Ref    string `json:"ref,omitempty" doc:"The moment it goes on from. Empty: the newest of an agent."`
+	Ref    string `json:"ref,omitempty" doc:"The checkpoint it goes on from. Empty: the newest of an agent."`
 	Dir    string `json:"dir,omitempty" doc:"Where it goes on. Empty: where the agent worked."`
 	DirRaw []byte `json:"dir_raw,omitempty" doc:"The bytes of dir, when they are not UTF-8."`
 	Look   bool   `json:"look,omitempty" doc:"Write nothing."`

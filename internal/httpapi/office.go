@@ -45,7 +45,7 @@ func made(o huma.Operation) huma.Operation {
 type limitsBody struct {
 	Within      *time.Duration `json:"within,omitempty" doc:"Nanoseconds that checkpoints are kept."`
 	GoneAfter   *time.Duration `json:"gone_after,omitempty" doc:"Nanoseconds after which no checkpoint is kept, except pins, legal holds, the newest one and the bases of forks. 0: never."`
-	Moment      *int64         `json:"moment,omitempty" doc:"Bytes of the tree of one checkpoint."`
+	Checkpoint  *int64         `json:"moment,omitempty" doc:"Bytes of the tree of one checkpoint."`
 	Store       *int64         `json:"store,omitempty" doc:"Bytes of all history."`
 	Workspaces  *int64         `json:"workspaces,omitempty" doc:"Live ones."`
 	PerSecond   *int64         `json:"per_second,omitempty" doc:"Requests of one key."`
@@ -57,7 +57,7 @@ type limitsBody struct {
 func (b *limitsBody) over(l retake.Limits) retake.Limits {
 	take(&l.Within, b.Within)
 	take(&l.GoneAfter, b.GoneAfter)
-	take(&l.Moment, b.Moment)
+	take(&l.Checkpoint, b.Checkpoint)
 	take(&l.Store, b.Store)
 	take(&l.Workspaces, b.Workspaces)
 	take(&l.PerSecond, b.PerSecond)

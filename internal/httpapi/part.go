@@ -58,7 +58,7 @@ type outside struct{ whole int64 }
 func (o *outside) Error() string { return "the part lies behind the end" }
 
 func (a *api) files() {
-	o := op(http.MethodGet, "/v1/workspaces/{ws}/file", "file", "The bytes of a file, or the text of a link, at a moment")
+	o := op(http.MethodGet, "/v1/workspaces/{ws}/file", "file", "The bytes of a file, or the text of a link, at a checkpoint")
 	whole := bytesResponse(bytesType, true)
 	part := bytesResponse(bytesType, true)
 	part.Description = "A part. " + part.Description

@@ -46,10 +46,10 @@ type entryList struct {
 }
 
 func (a *api) reading() {
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/diff", "diff", "What differs between two moments"), func(ctx context.Context, in *diffPartQuery) (retake.Comparison, error) {
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/diff", "diff", "What differs between two checkpoints"), func(ctx context.Context, in *diffPartQuery) (retake.Comparison, error) {
 		return a.Diff(ctx, retake.DiffQuery{Workspace: in.Workspace, From: in.From, To: in.To, Paths: in.Paths, After: in.After, Limit: in.Limit})
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/list", "list", "The entries of a directory at a moment"), func(ctx context.Context, in *listQuery) (entryList, error) {
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/list", "list", "The entries of a directory at a checkpoint"), func(ctx context.Context, in *listQuery) (entryList, error) {
 		entries, err := a.List(ctx, in.Workspace, in.Ref, in.Dir)
 		return entryList{filled(entries)}, err
 	})

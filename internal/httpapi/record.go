@@ -15,7 +15,7 @@ type saveInput struct {
 
 type saveBody struct {
 	ID        retake.CheckpointID `json:"id,omitempty" doc:"Made by the asker, cp_ and a UUID, so that asking again adds nothing. Empty: made here."`
-	Intent    string              `json:"intent,omitempty" doc:"Why this moment is worth recording."`
+	Intent    string              `json:"intent,omitempty" doc:"Why this checkpoint is worth recording."`
 	Trigger   retake.Trigger      `json:"trigger,omitempty"`
 	Pin       string              `json:"pin,omitempty" doc:"Pin it under this name."`
 	Budget    time.Duration       `json:"budget,omitempty" doc:"Nanoseconds. A capture that takes longer seals what it has first."`
@@ -61,7 +61,7 @@ func (a *api) save(ctx context.Context, in *saveInput, tell func(retake.Progress
 		b = *in.Body
 	}
 	return a.Save(ctx, retake.SaveRequest{
-		Workspace: in.Workspace, ID: moment(ctx, b.ID), Intent: b.Intent, Trigger: b.Trigger, Pin: b.Pin,
+		Workspace: in.Workspace, ID: checkpoint(ctx, b.ID), Intent: b.Intent, Trigger: b.Trigger, Pin: b.Pin,
 		Budget: b.Budget, IfChanged: b.IfChanged, Progress: tell,
 	})
 }

@@ -38,18 +38,18 @@ func WithKey(ctx context.Context, k retake.Key) context.Context {
 	return context.WithValue(ctx, bearerKey{}, k)
 }
 
-type momentKey struct{}
+type checkpointKey struct{}
 
-// WithMoment gives the checkpoint that a request makes its id, unless the request names
+// WithCheckpoint gives the checkpoint that a request makes its id, unless the request names
 // one: the same request again, also after a crash, then adds nothing.
-func WithMoment(ctx context.Context, id retake.CheckpointID) context.Context {
-	return context.WithValue(ctx, momentKey{}, id)
+func WithCheckpoint(ctx context.Context, id retake.CheckpointID) context.Context {
+	return context.WithValue(ctx, checkpointKey{}, id)
 }
 
-// moment is the id for a checkpoint: what the request names, else what its key gives.
-func moment(ctx context.Context, named retake.CheckpointID) retake.CheckpointID {
+// checkpoint is the id for a checkpoint: what the request names, else what its key gives.
+func checkpoint(ctx context.Context, named retake.CheckpointID) retake.CheckpointID {
 	if named == "" {
-		named, _ = ctx.Value(momentKey{}).(retake.CheckpointID)
+		named, _ = ctx.Value(checkpointKey{}).(retake.CheckpointID)
 	}
 	return named
 }

@@ -14,7 +14,7 @@ type planInput struct {
 
 type planBody struct {
 	Course   retake.Course      `json:"course" doc:"restore, undo, redo, adopt, finish or unwind."`
-	Ref      string             `json:"ref,omitempty" doc:"The moment gone to, or the item that undo takes back. Empty: the newest one."`
+	Ref      string             `json:"ref,omitempty" doc:"The checkpoint gone to, or the item that undo takes back. Empty: the newest one."`
 	Paths    []string           `json:"paths,omitempty" nullable:"false" doc:"Below the root of the workspace. None: everything."`
 	PathsRaw [][]byte           `json:"paths_raw,omitempty" nullable:"false" doc:"The bytes of all paths, when one of them is not UTF-8."`
 	Git      bool               `json:"git,omitempty" doc:"Also replace repositories that are there."`
@@ -22,7 +22,7 @@ type planBody struct {
 	Edits    bool               `json:"edits,omitempty" doc:"With the course undo: discard the unsaved edits instead of the last recorded change."`
 	Session  string             `json:"session,omitempty" doc:"With the course undo: take back all turns of this session, named by the beginning of its id, by its agent, or as last."`
 	Hunks    []retake.Hunk      `json:"hunks,omitempty" nullable:"false" doc:"With the course undo, a ref and one path: take back these hunks of the diff between from and ref."`
-	From     string             `json:"from,omitempty" doc:"The moment that the hunks were compared with."`
+	From     string             `json:"from,omitempty" doc:"The checkpoint that the hunks were compared with."`
 	Asker    int                `json:"asker,omitempty" doc:"The process that asks on this machine. A turn that it runs in is no reason to ask."`
 }
 
@@ -56,7 +56,7 @@ type forkInput struct {
 }
 
 type forkBody struct {
-	Ref       string `json:"ref,omitempty" doc:"The moment it grows from."`
+	Ref       string `json:"ref,omitempty" doc:"The checkpoint it grows from."`
 	Dir       string `json:"dir,omitempty" doc:"From the root of the machine that answers. It does not exist, or is empty. A server makes one by name when there is none."`
 	DirRaw    []byte `json:"dir_raw,omitempty" doc:"The bytes of dir, when they are not UTF-8."`
 	Name      string `json:"name,omitempty" doc:"Empty: the directory's own."`
@@ -72,7 +72,7 @@ func (a *api) returning() {
 	answer(a, op(http.MethodPost, "/v1/workspaces/{ws}/plans", "plan", "What going back would do; nothing is touched"), a.plan)
 	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/restores", "restore", "Do exactly the plan with this digest"), a.restore)
 	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/forks", "fork", "Grow a new workspace from a checkpoint"), a.fork)
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/forks", "list-forks", "The forks that grew from a workspace"), func(ctx context.Context, in *inWorkspace) (forkList, error) {
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/forks", "list-forks", "The forks of a workspace"), func(ctx context.Context, in *inWorkspace) (forkList, error) {
 		all, err := a.Forks(ctx, in.Workspace)
 		return forkList{filled(all)}, err
 	})
@@ -101,7 +101,7 @@ func (a *api) restore(ctx context.Context, in *restoreInput, tell func(retake.Pr
 	b := in.Body
 	plan := planBody{Course: b.Course, Ref: b.Ref, Paths: b.Paths, PathsRaw: b.PathsRaw, Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Hunks: b.Hunks, From: b.From, Asker: b.Asker}
 	res, err := a.ApplyRestore(ctx, retake.ApplyRequest{
-		PlanRequest: plan.request(in.Workspace), Digest: b.Digest, Accept: b.Accept, ID: moment(ctx, b.ID), Progress: tell,
+		PlanRequest: plan.request(in.Workspace), Digest: b.Digest, Accept: b.Accept, ID: checkpoint(ctx, b.ID), Progress: tell,
 	})
 	res.Failed, res.Warnings = filled(res.Failed), filled(res.Warnings)
 	return res, err

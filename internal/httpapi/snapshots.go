@@ -14,7 +14,7 @@ type snapshot struct {
 	ID        retake.CheckpointID `json:"snapshot_id"`
 	Workspace retake.WorkspaceID  `json:"workspace_id"`
 	Number    int64               `json:"number" doc:"For people; never given twice."`
-	Label     string              `json:"label" doc:"Why this moment was worth recording."`
+	Label     string              `json:"label" doc:"Why this checkpoint was worth recording."`
 	Size      int64               `json:"size_bytes" doc:"Of the whole tree."`
 	Files     int64               `json:"files"`
 	Complete  bool                `json:"complete" doc:"Nothing is missing."`
@@ -29,7 +29,7 @@ func snapshotOf(cp *retake.Checkpoint) snapshot {
 }
 
 type snapshotBody struct {
-	Label     string              `json:"label,omitempty" doc:"Why this moment is worth recording."`
+	Label     string              `json:"label,omitempty" doc:"Why this checkpoint is worth recording."`
 	Workspace retake.WorkspaceID  `json:"workspace_id,omitempty" doc:"Empty: the default one of the namespace."`
 	ID        retake.CheckpointID `json:"snapshot_id,omitempty" doc:"Made by the asker, cp_ and a UUID, so that asking again adds nothing. Empty: made here."`
 }
@@ -112,7 +112,7 @@ func (a *api) makeSnapshot(ctx context.Context, o retake.Office, in *makeSnapsho
 	}
 	ctx, end := a.carried(ctx)
 	defer end()
-	res, err := a.Save(ctx, retake.SaveRequest{Workspace: ws, ID: moment(ctx, b.ID), Intent: b.Label, Trigger: retake.TriggerManual})
+	res, err := a.Save(ctx, retake.SaveRequest{Workspace: ws, ID: checkpoint(ctx, b.ID), Intent: b.Label, Trigger: retake.TriggerManual})
 	return snapshotOf(&res.Checkpoint), err
 }
 
@@ -177,7 +177,7 @@ func (a *api) restoreSnapshot(ctx context.Context, o retake.Office, in *restoreS
 	}
 	res, err := a.applied(ctx, retake.ApplyRequest{
 		PlanRequest: retake.PlanRequest{Workspace: cp.Workspace, Course: retake.CourseRestore, Ref: string(cp.ID), Paths: b.Paths},
-		Accept:      b.Accept, ID: moment(ctx, b.ID),
+		Accept:      b.Accept, ID: checkpoint(ctx, b.ID),
 	}, askIfLost)
 	return restored{
 		Restored: res.Written + res.Merged, Deleted: res.Deleted, Left: len(res.Failed), ID: cp.ID, Safety: res.Safety.ID, Now: res.Checkpoint.ID,

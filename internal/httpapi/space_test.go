@@ -18,7 +18,7 @@ func (f *fixed) Thin(_ context.Context, req retake.ThinRequest) (retake.ThinRepo
 	return give[retake.ThinReport](f)
 }
 
-// spaceCalls are those about the room that moments take.
+// spaceCalls are those about the room that checkpoints take.
 var spaceCalls = []asking{
 	{"space plan", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.SpacePlan(ctx) }},
 	{"thin", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Thin(ctx, retake.ThinRequest{}) }},

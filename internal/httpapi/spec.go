@@ -74,13 +74,13 @@ var notes = map[string]map[string]string{
 	"Comparison":     {"from": "Absent before the first.", "to": "Absent when it is now.", "gaps": "Of now.", "next": "Asks for the part behind this one. Absent: there is none."},
 	"Coverage":       {"grade": "complete or partial."},
 	"Entry":          {"mode": "Permission bits with setuid, setgid and sticky.", "mod_time": "Nanoseconds since 1970.", "object": "The address of the bytes, of the link's text, or of the directory.", "kind": "Kinds are added, never changed."},
-	"ForkResult":     {"checkpoint": "The first of the fork; its parent is the moment it grew from.", "cloned": "Files that share their blocks.", "copied": "Files that were written."},
+	"ForkResult":     {"checkpoint": "The first of the fork; its parent is the checkpoint it was forked from.", "cloned": "Files that share their blocks.", "copied": "Files that were written."},
 	"Gap":            {"reason": "Reasons are added, never changed."},
-	"Interruption":   {"target": "The number of the moment gone to.", "safety": "The number of the checkpoint that holds all there was before."},
+	"Interruption":   {"target": "The number of the checkpoint gone to.", "safety": "The number of the checkpoint that has everything from before."},
 	"Keep":           {"path": "A directory ends in / and stands for everything below it.", "why": "Reasons are added, never changed.", "side": "Where the other version is put, beside it.", "then": "That version."},
 	"Merge":          {"base": "The text that both began with.", "want": "The one that is brought in.", "digest": "Of the text that is written.", "theirs": "Places that change as planned.", "yours": "Places that stay as they are now.", "first": "The first line of yours."},
 	"Obstacle":       {"class": "The word for accept. Classes are added, never changed.", "paths": "Never cut."},
-	"Plan":           {"digest": "Of everything that would be done, and of what it would be done to.", "course": "Courses are added, never changed.", "fork": "The one to adopt.", "times": "Directories whose time alone is put back.", "paths": "Absent: everything.", "obstacles": "What must be accepted before it is done.", "effects": "What was done outside; no restore takes it back.", "bytes": "To be written.", "files": "That are there now.", "lost": "The directory of the workspace was deleted or replaced; it is created again or taken over.", "git": "Repositories that stay where they are, though the files go elsewhere.", "facts": "What the steps mean, from now to then. Absent: not known.", "working": "Agents in the middle of a turn here, but for the one that asks."},
+	"Plan":           {"digest": "Of everything that would be done, and of what it would be done to.", "course": "Courses are added, never changed.", "fork": "The one to adopt.", "times": "Directories whose time alone is put back.", "paths": "Absent: everything.", "obstacles": "What must be accepted before it is done.", "effects": "What was done outside; no restore can undo it.", "bytes": "To be written.", "files": "That are there now.", "lost": "The directory of the workspace was deleted or replaced; it is created again or taken over.", "git": "Repositories that stay where they are, though the files go elsewhere.", "facts": "What the steps mean, from now to then. Absent: not known.", "working": "Agents in the middle of a turn here, but for the one that asks."},
 	"GitHead":        {"branch": "Absent: no branch is checked out.", "commit": "The first seven digits. Absent: no commit yet, or not readable."},
 	"GitLeft":        {"path": "Of the repository.", "moment": "In which it was there; 0: it is not known which."},
 	"LostRoot":       {"there": "Another directory is in its place, and not empty."},
@@ -94,11 +94,11 @@ var notes = map[string]map[string]string{
 	"SaveResult":     {"created": "Files were new.", "recorded": "A checkpoint was added; without one it is the latest.", "partial": "What was sealed first, when the budget ran out."},
 	"Step":           {"what": "added is brought back.", "now": "What is there; absent: nothing.", "then": "What it becomes; absent: nothing.", "unit": "The database it belongs to; its files are replaced as one.", "means": "What it does to the content, such as rows of a table. Absent: not known, or bytes only."},
 	"SweepReport":    {"took": "Nanoseconds.", "peak": "Most extra bytes while it ran."},
-	"CellValue":      {"kind": "none, null, integer, real, text or blob; none: the column is not on this side.", "text": "Short; likely secrets are masked. Of a blob: how many bytes.", "more": "Characters that were cut off."},
+	"CellValue":      {"kind": "none, null, integer, real, text or blob; none: the column is not on this side.", "text": "Short; likely secrets are masked. Of a blob: how many bytes.", "more": "Characters that were left out."},
 	"TableColumn":    {"key": "Rows are paired by it.", "what": "It was added or deleted; absent: it is on both sides."},
 	"TableRows":      {"what": "The table was added, deleted or edited; absent: it is equal.", "columns": "Of the table that was asked for.", "rows": "Of the table that was asked for: deleted, edited, then added ones, each by key.", "equal": "Rows that do not differ.", "unlisted": "More columns, which are compared only.", "computed": "Columns that the database makes of others; they are not compared.", "why": "Not all of it could be compared, and why; the counts are of what was."},
 	"Timeline":       {"total": "Of the whole timeline.", "checkpoints": "Newest first."},
-	"Workspace":      {"origin": "Of a fork: what it grew from.", "interrupted": "A restore that was cut off; told by locate and status."},
+	"Workspace":      {"origin": "Of a fork: what it forked from.", "interrupted": "A restore that was interrupted; told by locate and status."},
 	"WorkspaceState": {"gone": "Its directory is not there."},
 }
 
@@ -122,7 +122,7 @@ func embellish(o *huma.OpenAPI) {
 	}
 	target := schemas["Plan"].Properties["target"]
 	schemas["Plan"].Properties["target"] = &huma.Schema{
-		Description: "The moment gone to; for undo and redo the item.",
+		Description: "The checkpoint gone to; for undo and redo the item.",
 		OneOf:       []*huma.Schema{{Ref: target.Ref}, {Type: "null"}},
 	}
 	for name, fields := range notes {

@@ -16,7 +16,7 @@ var serverNotes = map[string]map[string]string{
 	"Actor":      {"kind": "The kind of the key; empty: who owns the server.", "key": "The id of the key."},
 	"AuditEntry": {"hash": "Over the entry before it and this one.", "verb": "What was done.", "subject": "What it was done to."},
 	"AuditProof": {"broken": "The first entry that does not fit. 0: all do.", "public": "The key that anchors are signed with.", "anchors": "Signed heads that were compared."},
-	"Deletion":   {"due": "When it will be done, unless it is taken back before.", "state": "waiting, canceled, done or refused.", "note": "Why it was refused."},
+	"Deletion":   {"due": "When it will be done, unless it is cancelled before.", "state": "waiting, canceled, done or refused.", "note": "Why it was refused."},
 	"Delivery":   {"id": "The webhook-id of the message.", "event": "The seq of the event.", "state": "waiting, delivered or dead.", "body": "The message, in base64; told of one, not in lists."},
 	"Event":      {"seq": "Rises without end; a gap means nothing.", "type": "Types are added, never changed."},
 	"EventData":  {"intent": "Cut when it is long.", "api_url": "Where it can be asked for.", "count": "Of what the event is about.", "why": "What is to blame."},

@@ -10,7 +10,7 @@ import (
 
 type searchInput struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
-	Text      string             `query:"text" doc:"Words; a moment must hold all of them."`
+	Text      string             `query:"text" doc:"Words; a checkpoint must hold all of them."`
 	Limit     int                `query:"limit" doc:"At most so many. 0: 50."`
 }
 
@@ -41,7 +41,7 @@ type attestInput struct {
 }
 
 type attestBody struct {
-	Ref     string         `json:"ref,omitempty" doc:"The moment it is about. Empty: the newest."`
+	Ref     string         `json:"ref,omitempty" doc:"The checkpoint it is about. Empty: the newest."`
 	Name    string         `json:"name,omitempty" doc:"Empty: made of the command."`
 	Command string         `json:"command,omitempty" doc:"What was run."`
 	Where   retake.Where   `json:"where,omitempty" doc:"On which files: live, fork or elsewhere. Empty: live."`
@@ -73,18 +73,18 @@ type standingList struct {
 }
 
 func (a *api) telling() {
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/story", "story", "What really changed between two moments, and what it means"), a.story)
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/rows", "rows", "What differs between the rows of a database at two moments"), a.rows)
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/search", "search", "Find moments by words"), func(ctx context.Context, in *searchInput) (hitList, error) {
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/story", "story", "What really changed between two checkpoints, and what it means"), a.story)
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/rows", "rows", "What differs between the rows of a database at two checkpoints"), a.rows)
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/search", "search", "Find checkpoints by words"), func(ctx context.Context, in *searchInput) (hitList, error) {
 		hits, err := a.Search(ctx, retake.SearchQuery{Workspace: in.Workspace, Text: in.Text, Limit: in.Limit})
 		return hitList{filled(hits)}, err
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/blame", "blame", "Which moment wrote each line of a file"), func(ctx context.Context, in *blameInput) (retake.Blame, error) {
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/blame", "blame", "Which checkpoint wrote each line of a file"), func(ctx context.Context, in *blameInput) (retake.Blame, error) {
 		b, err := a.Blame(ctx, retake.BlameQuery{Workspace: in.Workspace, Ref: in.Ref, Path: in.Path})
-		b.Lines, b.Moments = filled(b.Lines), filled(b.Moments)
+		b.Lines, b.Checkpoints = filled(b.Lines), filled(b.Checkpoints)
 		return b, err
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/chronicle", "chronicle", "The moments in which a fact changed"), func(ctx context.Context, in *chronicleInput) (mentionList, error) {
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/chronicle", "chronicle", "The checkpoints in which a fact changed"), func(ctx context.Context, in *chronicleInput) (mentionList, error) {
 		list, err := a.Chronicle(ctx, retake.ChronicleQuery{Workspace: in.Workspace, Kind: in.Kind, Name: in.Name, Limit: in.Limit})
 		for i := range list {
 			list[i].Facts = filled(list[i].Facts)
@@ -96,7 +96,7 @@ func (a *api) telling() {
 		list, err := a.Verifications(ctx, retake.VerificationQuery{Workspace: in.Workspace, Ref: in.Ref, Name: in.Name, Command: in.Command, Limit: in.Limit})
 		return verificationList{filled(list)}, err
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/standing", "standing", "The verifications that are wanted of every moment"), func(ctx context.Context, in *inWorkspace) (standingList, error) {
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/standing", "standing", "The verifications that are wanted of every checkpoint"), func(ctx context.Context, in *inWorkspace) (standingList, error) {
 		list, err := a.Standing(ctx, in.Workspace)
 		return standingList{filled(list)}, err
 	})

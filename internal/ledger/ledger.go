@@ -81,7 +81,7 @@ const (
 	QueueDelivery  = "delivery"  // a message to a webhook
 	QueueSchedule  = "schedule"  // a schedule
 	QueueDeletion  = "deletion"  // a request whose grace ends
-	QueueRetention = "retention" // a namespace whose moments may be too old; ID is empty
+	QueueRetention = "retention" // a namespace whose checkpoints may be too old; ID is empty
 	QueueAnchor    = "anchor"    // a namespace whose audit log grew; ID is empty
 )
 

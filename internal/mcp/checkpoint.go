@@ -12,7 +12,7 @@ import (
 
 var checkpointTool = tool{
 	name:  "checkpoint",
-	about: "Record all files as the next moment: before something risky, after something that works.",
+	about: "Record all files as the next checkpoint: before something risky, after something that works.",
 	input: object([]string{"intent"}, fields{
 		"intent": str("why, in one sentence", maxIntent), "pin": str("a name that keeps it for good", maxRef),
 	}),
@@ -20,7 +20,7 @@ var checkpointTool = tool{
 
 var pinTool = tool{
 	name:  "pin",
-	about: "Name a moment. The name keeps it for good and works as a ref; a taken name is not moved.",
+	about: "Name a checkpoint. The name keeps it for good and works as a ref; a taken name is not moved.",
 	input: object([]string{"ref", "name"}, fields{"ref": refField(refWords), "name": str("such as before-migration", maxRef)}),
 	hints: hints{idempotent: true},
 }
@@ -36,13 +36,13 @@ type checkpointOut struct {
 	Changed  counts       `json:"changed"`
 	Files    int64        `json:"files"`
 	Coverage retake.Grade `json:"coverage"`
-	Gaps     []gapCount   `json:"gaps,omitempty" jsonschema:"what the moment does not hold"`
+	Gaps     []gapCount   `json:"gaps,omitempty" jsonschema:"what the checkpoint does not hold"`
 	Pin      string       `json:"pin,omitempty"`
 	Warnings []string     `json:"warnings,omitempty"`
 	aside
 }
 
-// counts are the paths that differ from the moment before.
+// counts are the paths that differ from the checkpoint before.
 type counts struct {
 	Added   int64 `json:"added"`
 	Deleted int64 `json:"deleted"`
@@ -106,7 +106,7 @@ func (f *face) checkpoint(ctx context.Context, ws retake.Workspace, in checkpoin
 	return out, nil
 }
 
-// pinWarning says that the moment is there and its name is not.
+// pinWarning says that the checkpoint is there and its name is not.
 const pinWarning = "pin"
 
 func (o checkpointOut) text(*face) string {

@@ -9,7 +9,7 @@ import (
 )
 
 // personal are the obstacles that a person decides about: what they cover is gone for
-// many, is in no moment, gives rights, or breaks a program that is running. All others
+// many, is in no checkpoint, gives rights, or breaks a program that is running. All others
 // are covered by the safety checkpoint.
 var personal = []string{retake.ObstacleMassDelete, retake.ObstacleUncaptured, retake.ObstacleSetuid, retake.ObstacleDatabase}
 

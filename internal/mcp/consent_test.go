@@ -35,14 +35,14 @@ func TestStaleDigestIsMoved(t *testing.T) {
 func TestAgentAccepts(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.write("a.txt", "an edit that no moment holds\n")
+	d.write("a.txt", "an edit that no checkpoint holds\n")
 	told := d.ask("restore", args{"ref": "1"})
 	plan := told.data
 	o := at[[]any](t, plan, "plan", "obstacles")
 	if len(o) != 1 || at[string](t, o[0], "class") != retake.ObstacleChanged || at[string](t, o[0], "who") != "agent" || d.read("a.txt") == "one\ntwo\n" {
 		t.Fatalf("plan: %v", plan)
 	}
-	if !strings.HasSuffix(told.text, " and accept changed") || !strings.Contains(told.text, "becomes moment 2 first") {
+	if !strings.HasSuffix(told.text, " and accept changed") || !strings.Contains(told.text, "becomes checkpoint 2 first") {
 		t.Errorf("the plan: %s", told.text)
 	}
 	in := args{"ref": "1", "digest": at[string](t, plan, "plan", "digest")}
@@ -113,7 +113,7 @@ func (d *desk) build(class string, in args) map[string]any {
 	d.good("checkpoint", args{"intent": "built"})
 	if class == retake.ObstacleUncaptured {
 		must(d.T, os.Remove(d.at("a.txt")))
-		d.write("a.txt", "in no moment")
+		d.write("a.txt", "in no checkpoint")
 	}
 	plan := d.good("restore", in)
 	for _, o := range at[[]any](d.T, plan, "plan", "obstacles") {

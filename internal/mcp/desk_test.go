@@ -34,7 +34,7 @@ type desk struct {
 // begin is when every desk begins.
 var begin = time.Date(2026, 11, 3, 10, 27, 0, 0, time.UTC)
 
-// newDesk has the workspace shop with two files, and one moment.
+// newDesk has the workspace shop with two files, and one checkpoint.
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 	d := &desk{T: t, area: t.TempDir(), clock: clock.NewHeld(begin)}

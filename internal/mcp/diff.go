@@ -23,7 +23,7 @@ const (
 
 var diffTool = tool{
 	name:  "diff",
-	about: "List changes between two moments, deletions first. Without from and to: newest moment to now. Only to: what that moment changed. One file in paths: its lines too.",
+	about: "List changes between two checkpoints, deletions first. Without from and to: newest checkpoint to now. Only to: what that checkpoint changed. One file in paths: its lines too.",
 	input: object(nil, fields{
 		"from": refField(refWords), "to": refField("or now"),
 		"paths": pathsField(""), "limit": whole("", 1, diffMost, diffUsual),
@@ -39,8 +39,8 @@ type diffIn struct {
 }
 
 type diffOut struct {
-	From    string      `json:"from" jsonschema:"the number of the earlier moment; empty before the first"`
-	To      string      `json:"to" jsonschema:"the number of the later moment, or now"`
+	From    string      `json:"from" jsonschema:"the number of the earlier checkpoint; empty before the first"`
+	To      string      `json:"to" jsonschema:"the number of the later checkpoint, or now"`
 	Changed counts      `json:"changed"`
 	Other   int64       `json:"other,omitempty" jsonschema:"paths of another kind or mode, and directories without files"`
 	Timed   int64       `json:"timed,omitempty" jsonschema:"paths whose time alone differs; they are not listed"`

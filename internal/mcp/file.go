@@ -19,7 +19,7 @@ const (
 
 var showFileTool = tool{
 	name:  "show_file",
-	about: "Show a part of a file as it was at a moment. Secrets and hidden characters are masked; restore brings back the bytes.",
+	about: "Show a part of a file as it was at a checkpoint. Secrets and hidden characters are masked; restore brings back the bytes.",
 	input: object([]string{"ref", "path"}, fields{
 		"ref": refField(refWords + "; or now"), "path": str("", maxPath),
 		"offset": map[string]any{"type": "integer", "description": "first byte", "minimum": 0},

@@ -12,7 +12,7 @@ import (
 
 var forkTool = tool{
 	name:  "fork",
-	about: "Make a new workspace from a moment in a directory of its own; this one stays as it is.",
+	about: "Make a new workspace from a checkpoint in a directory of its own; this one stays as it is.",
 	input: object([]string{"ref"}, fields{
 		"ref": refField(refWords),
 		"dir": str("absolute, new or empty; default: beside the workspace. On a server: its name", maxPath),
@@ -28,8 +28,8 @@ type forkOut struct {
 	Path      string   `json:"path"`
 	Workspace string   `json:"workspace"`
 	Name      string   `json:"name"`
-	Number    int64    `json:"number" jsonschema:"the first moment of the fork"`
-	Origin    int64    `json:"origin" jsonschema:"the moment it grew from"`
+	Number    int64    `json:"number" jsonschema:"the first checkpoint of the fork"`
+	Origin    int64    `json:"origin" jsonschema:"the checkpoint it was forked from"`
 	Files     int64    `json:"files"`
 	Warnings  []string `json:"warnings,omitempty"`
 	aside
@@ -84,7 +84,7 @@ func (f *face) grow(ctx context.Context, req retake.ForkRequest) (forkOut, error
 
 func (o forkOut) text(*face) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s holds moment %d: %s files\n", quoted(o.Path), o.Origin, screen.Count(o.Files))
+	fmt.Fprintf(&b, "%s holds checkpoint %d: %s files\n", quoted(o.Path), o.Origin, screen.Count(o.Files))
 	fmt.Fprintf(&b, "its workspace is %s, id %s\n", quoted(o.Name), o.Workspace)
 	writeWarnings(&b, o.Warnings)
 	return b.String()

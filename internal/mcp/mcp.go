@@ -46,7 +46,7 @@ func (o Options) far() bool { return o.Place != nil }
 // maxMessage bounds what one message of a client may hold; no tool needs a tenth.
 const maxMessage = 1 << 20
 
-const instructions = "Retake records the files of this workspace as numbered moments and can go back to them. " +
+const instructions = "Retake records the files of this workspace as numbered checkpoints and can go back to them. " +
 	"Take a checkpoint before something risky. Look with timeline, diff and show_file. " +
 	"restore shows a plan first; call it again with the digest of that plan to apply it. " +
 	"Paths begin at the root of the workspace, or are absolute. Nothing here removes history. " + dataNotice

@@ -86,7 +86,7 @@ func TestTasksAndResume(t *testing.T) {
 	}
 }
 
-// resume only looks, and begins with the newest moment. The session of the agent's own
+// resume only looks, and begins with the newest checkpoint. The session of the agent's own
 // command is made when a person runs ours.
 func TestA4_ResumeNamesACommandThatWorks(t *testing.T) {
 	t.Parallel()
@@ -139,7 +139,7 @@ func (d *desk) goBack(in args) map[string]any {
 	return res
 }
 
-// The second fork without a directory finds another name; the three ways between moments
+// The second fork without a directory finds another name; the three ways between checkpoints
 // lead where they say.
 func TestForkAndCourses(t *testing.T) {
 	t.Parallel()

@@ -22,20 +22,20 @@ const (
 type planOut struct {
 	Digest    string        `json:"digest"`
 	Course    retake.Course `json:"course"`
-	Target    int64         `json:"target,omitempty" jsonschema:"the moment, or the change that is taken back"`
+	Target    int64         `json:"target,omitempty" jsonschema:"the checkpoint, or the change that is undone"`
 	Intent    string        `json:"intent,omitempty"`
 	Idle      bool          `json:"idle,omitempty" jsonschema:"there is nothing to do"`
 	Deletes   pathList      `json:"deletes"`
 	Brings    pathList      `json:"brings" jsonschema:"paths that are not there now and come back"`
 	Changes   pathList      `json:"changes"`
 	Merges    pathList      `json:"merges" jsonschema:"changed on both sides, in other lines"`
-	Keeps     keepList      `json:"keeps" jsonschema:"left alone though the moments differ there"`
+	Keeps     keepList      `json:"keeps" jsonschema:"left alone though the checkpoints differ there"`
 	Obstacles []obstacleRow `json:"obstacles"`
-	Person    string        `json:"person,omitempty" jsonschema:"what a person runs, because an agent may not accept all obstacles"`
-	Effects   effectList    `json:"effects" jsonschema:"done outside of the workspace; no restore takes it back"`
+	Person    string        `json:"person,omitempty" jsonschema:"what a person runs, because an agent may not accept all warnings"`
+	Effects   effectList    `json:"effects" jsonschema:"done outside of the workspace; no restore can undo it"`
 	Bytes     int64         `json:"bytes" jsonschema:"to be written"`
-	Safety    int64         `json:"safety" jsonschema:"the moment that holds all there is now"`
-	There     bool          `json:"there,omitempty" jsonschema:"that moment is there already; else it is taken first"`
+	Safety    int64         `json:"safety" jsonschema:"the checkpoint that has everything there is now"`
+	There     bool          `json:"there,omitempty" jsonschema:"that checkpoint is there already; else it is taken first"`
 }
 
 type pathList struct {
@@ -191,9 +191,9 @@ func (p *planOut) text(*face) string {
 
 // writeEnd says what is safe, and how an agent goes on if it may.
 func (p *planOut) writeEnd(b *strings.Builder) {
-	holds := "moment %d holds all there is now"
+	holds := "checkpoint %d has everything there is now"
 	if !p.There {
-		holds = "all there is now becomes moment %d first"
+		holds = "all there is now becomes checkpoint %d first"
 	}
 	fmt.Fprintf(b, "nothing has been changed yet; "+holds+"\n", p.Safety)
 	if p.Person != "" {
@@ -225,6 +225,6 @@ func (l effectList) write(b *strings.Builder) {
 		fmt.Fprintf(b, "%s outside, %s: %s\n", e.word(), quoted(e.ID), quoted(e.Text))
 	}
 	if more := l.Count - len(l.Rows); more > 0 {
-		fmt.Fprintf(b, "and %s more stay done outside\n", screen.Count(int64(more)))
+		fmt.Fprintf(b, "and %s more can't be undone outside\n", screen.Count(int64(more)))
 	}
 }

@@ -136,7 +136,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 }
 
-// Long lists of moments and tasks are bounded too, and a page leads to the next.
+// Long lists of checkpoints and tasks are bounded too, and a page leads to the next.
 func TestPagesOfTheTimeline(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

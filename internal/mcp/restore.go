@@ -12,14 +12,14 @@ import (
 
 var restoreTool = tool{
 	name: "restore",
-	about: "Go back to a moment (restore), take a change back (undo) or bring it again (redo). " +
+	about: "Go back to a checkpoint (restore), take a change back (undo) or bring it again (redo). " +
 		"Without digest: shows the plan, touches nothing. With the digest of that plan: applies it, or answers moved. All there is now is saved first.",
 	input: object(nil, fields{
 		"ref":    refField(refWords + "; undo: the change, default the newest"),
 		"paths":  pathsField("only these; *, ? and ** work"),
 		"course": map[string]any{"type": "string", "enum": []retake.Course{retake.CourseRestore, retake.CourseUndo, retake.CourseRedo}, "default": retake.CourseRestore},
 		"digest": str("of the plan to apply", maxRef),
-		"accept": list("obstacles of the plan that are yours to accept", len(retake.ObstacleClasses), choice(retake.ObstacleClasses...)),
+		"accept": list("warnings of the plan that are yours to accept", len(retake.ObstacleClasses), choice(retake.ObstacleClasses...)),
 	}),
 	hints: hints{destructive: true, idempotent: true},
 }
@@ -40,9 +40,9 @@ type restoreOut struct {
 }
 
 type resultOut struct {
-	Number   int64     `json:"number" jsonschema:"the moment that holds the files as they are now"`
+	Number   int64     `json:"number" jsonschema:"the checkpoint that holds the files as they are now"`
 	ID       string    `json:"id"`
-	Safety   int64     `json:"safety,omitempty" jsonschema:"the moment that holds the files as they were before"`
+	Safety   int64     `json:"safety,omitempty" jsonschema:"the checkpoint that holds the files as they were before"`
 	Written  int       `json:"written"`
 	Deleted  int       `json:"deleted"`
 	Merged   int       `json:"merged"`
@@ -88,9 +88,9 @@ func request(ws retake.Workspace, in restoreIn) (retake.PlanRequest, error) {
 	req := retake.PlanRequest{Workspace: ws.ID, Course: in.Course, Ref: in.Ref, Asker: os.Getpid()}
 	switch {
 	case in.Course == retake.CourseRestore && in.Ref == "":
-		return req, invalid("the moments: timeline; the newest change: course undo", "which moment? ref is empty")
+		return req, invalid("the checkpoints: timeline; the newest change: course undo", "which checkpoint? ref is empty")
 	case in.Course == retake.CourseRedo && in.Ref != "":
-		return req, invalid("leave ref out", "redo brings again what the last undo took back, so no moment is named")
+		return req, invalid("leave ref out", "redo brings again what the last undo took back, so no checkpoint is named")
 	case in.Digest == "" && len(in.Accept) > 0:
 		return req, invalid("ask for the plan first, without accept", "consent belongs to a plan, and no digest names one")
 	}
@@ -105,7 +105,7 @@ func resultOf(res retake.RestoreResult) *resultOut {
 		Written: res.Written, Deleted: res.Deleted, Merged: res.Merged, Kept: res.Kept, Warnings: warningsOf(res.Warnings),
 	}
 	for _, g := range res.Git[:min(len(res.Git), planRows)] {
-		text := fmt.Sprintf("%s stays on %s; in moment %d it was %s", g.Path, g.Now, g.Moment, g.Then)
+		text := fmt.Sprintf("%s stays on %s; in checkpoint %d it was %s", g.Path, g.Now, g.Checkpoint, g.Then)
 		if c := g.Command(); c != "" {
 			text += "; to move it too, ask the user, then run: " + c
 		}
@@ -129,10 +129,10 @@ func (o restoreOut) text(f *face) string {
 	if o.partly() {
 		fmt.Fprintf(&b, "%s: %s paths were left as they were\n", retake.Partly, screen.Count(int64(len(r.Failed)+r.More)))
 	}
-	fmt.Fprintf(&b, "done, the files are moment %d: %s written, %s deleted, %s merged, %s kept\n",
+	fmt.Fprintf(&b, "done, the files are checkpoint %d: %s written, %s deleted, %s merged, %s kept\n",
 		r.Number, screen.Count(int64(r.Written)), screen.Count(int64(r.Deleted)), screen.Count(int64(r.Merged)), screen.Count(int64(r.Kept)))
 	if r.Safety > 0 {
-		fmt.Fprintf(&b, "all there was before is moment %d\n", r.Safety)
+		fmt.Fprintf(&b, "all there was before is checkpoint %d\n", r.Safety)
 	}
 	for _, g := range r.Git {
 		fmt.Fprintf(&b, "git: %s\n", quoted(g))

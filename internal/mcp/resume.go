@@ -16,7 +16,7 @@ const (
 
 var resumeTool = tool{
 	name:  "resume",
-	about: "Tell how a person continues the conversation from a moment: the command, open tasks, what stays done outside. It only looks.",
+	about: "Tell how a person continues the conversation from a checkpoint: the command, open tasks, which external actions can't be undone. It only looks.",
 	input: object(nil, fields{
 		"ref": map[string]any{"type": "string", "description": refWords, "maxLength": maxRef, "default": "latest"},
 	}),
@@ -65,7 +65,7 @@ func (f *face) resume(ctx context.Context, ws retake.Workspace, in resumeIn) (re
 
 func (o resumeOut) text(*face) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "from moment %d", o.Number)
+	fmt.Fprintf(&b, "from checkpoint %d", o.Number)
 	if o.Agent != "" {
 		fmt.Fprintf(&b, " with %s, session %s", quoted(o.Agent), quoted(o.Session))
 	}

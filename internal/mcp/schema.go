@@ -49,7 +49,7 @@ const (
 	maxPaths  = 100
 )
 
-// refWords are the ways to name a moment.
+// refWords are the ways to name a checkpoint.
 const refWords = "number, 10:27, latest, start or pin"
 
 func refField(words string) map[string]any { return str(words, maxRef) }

@@ -17,7 +17,7 @@ const (
 
 var tasksTool = tool{
 	name:  "tasks",
-	about: "Read the to-do list, or replace it as a whole. Earlier lists stay with their moments.",
+	about: "Read the to-do list, or replace it as a whole. Earlier lists stay with their checkpoints.",
 	input: object(nil, fields{
 		"tasks": list("the new list", maxTasks, object([]string{"title", "status"}, fields{
 			"id": str("", maxRef), "title": str("", maxIntent), "status": map[string]any{"type": "string", "enum": retake.TaskStatuses},
@@ -42,7 +42,7 @@ type tasksOut struct {
 	Next     string    `json:"next,omitempty" jsonschema:"the first that is not done"`
 	Tasks    []taskRow `json:"tasks"`
 	More     int       `json:"more,omitempty"`
-	Recorded int64     `json:"recorded,omitempty" jsonschema:"the moment that the new list led to"`
+	Recorded int64     `json:"recorded,omitempty" jsonschema:"the checkpoint that the new list led to"`
 	Warnings []string  `json:"warnings,omitempty"`
 	aside
 }
@@ -111,7 +111,7 @@ func (o tasksOut) text(*face) string {
 	fmt.Fprintf(&b, "%d of %d tasks are done\n", o.Done, o.Total)
 	writeTasks(&b, o.Tasks, o.More)
 	if o.Recorded > 0 {
-		fmt.Fprintf(&b, "recorded as moment %d\n", o.Recorded)
+		fmt.Fprintf(&b, "recorded as checkpoint %d\n", o.Recorded)
 	}
 	writeWarnings(&b, o.Warnings)
 	return b.String()

@@ -18,10 +18,10 @@ const (
 
 var timelineTool = tool{
 	name:  "timeline",
-	about: "List moments, newest first: number, time, intent, what changed, checks, good or not.",
+	about: "List checkpoints, newest first: number, time, intent, what changed, checks, good or not.",
 	input: object(nil, fields{
 		"limit":  whole("", 1, timelineMost, timelineUsual),
-		"before": map[string]any{"type": "integer", "description": "only moments with a lower number", "minimum": 1},
+		"before": map[string]any{"type": "integer", "description": "only checkpoints with a lower number", "minimum": 1},
 	}),
 	hints: hints{readOnly: true, idempotent: true},
 }
@@ -32,13 +32,13 @@ type timelineIn struct {
 }
 
 type timelineOut struct {
-	Moments []momentRow `json:"moments"`
-	Total   int64       `json:"total"`
-	Next    int64       `json:"next,omitempty" jsonschema:"there are older ones: ask again with before set to this"`
+	Checkpoints []checkpointRow `json:"moments"`
+	Total       int64           `json:"total"`
+	Next        int64           `json:"next,omitempty" jsonschema:"there are older ones: ask again with before set to this"`
 	aside
 }
 
-type momentRow struct {
+type checkpointRow struct {
 	Number   int64          `json:"number"`
 	Time     time.Time      `json:"time"`
 	Trigger  retake.Trigger `json:"trigger"`
@@ -46,8 +46,8 @@ type momentRow struct {
 	Changed  counts         `json:"changed"`
 	Coverage retake.Grade   `json:"coverage"`
 	Pins     []string       `json:"pins,omitempty"`
-	Good     bool           `json:"good,omitempty" jsonschema:"complete, and every standing verification passed"`
-	Verify   []string       `json:"verify,omitempty" jsonschema:"name and verdict of each verification"`
+	Good     bool           `json:"good,omitempty" jsonschema:"complete, and every configured check passed"`
+	Verify   []string       `json:"verify,omitempty" jsonschema:"name and result of each check"`
 	What     string         `json:"what,omitempty" jsonschema:"what really changed, most important first"`
 	Mismatch string         `json:"mismatch,omitempty" jsonschema:"where the words and what changed disagree"`
 }
@@ -65,16 +65,16 @@ func (f *face) timeline(ctx context.Context, ws retake.Workspace, in timelineIn)
 		}
 	}
 	out := timelineOut{Total: tl.Total}
-	rows, more := fill(&room{timelineRoom}, in.Limit, len(tl.Checkpoints), func(i int) momentRow {
+	rows, more := fill(&room{timelineRoom}, in.Limit, len(tl.Checkpoints), func(i int) checkpointRow {
 		cp := tl.Checkpoints[i]
-		row := momentRow{
+		row := checkpointRow{
 			Number: cp.Number, Time: cp.Time.Truncate(time.Second), Trigger: cp.Trigger, Intent: titleOf(cp),
 			Changed: countsOf(cp.Changed), Coverage: cp.Coverage.Grade, Pins: pins[cp.ID],
 		}
 		row.found(tl.Findings[cp.ID])
 		return row
 	})
-	if out.Moments = rows; more > 0 && len(rows) > 0 {
+	if out.Checkpoints = rows; more > 0 && len(rows) > 0 {
 		out.Next = rows[len(rows)-1].Number
 	}
 	return out, nil
@@ -82,14 +82,14 @@ func (f *face) timeline(ctx context.Context, ws retake.Workspace, in timelineIn)
 
 const maxPinsShown = 3
 
-// Bounds of what a row says of its moment.
+// Bounds of what a row says of its checkpoint.
 const (
 	maxWhat    = 200
 	maxAnswers = 6
 )
 
-// found adds what was found out about a moment since it was sealed.
-func (r *momentRow) found(f retake.Finding) {
+// found adds what was found out about a checkpoint since it was sealed.
+func (r *checkpointRow) found(f retake.Finding) {
 	r.Good = f.Good
 	for _, a := range f.Answers[:min(len(f.Answers), maxAnswers)] {
 		verdict := string(a.Verdict)
@@ -111,7 +111,7 @@ func (r *momentRow) found(f retake.Finding) {
 	}
 }
 
-// titleOf says what a moment is of.
+// titleOf says what a checkpoint is of.
 func titleOf(cp retake.Checkpoint) string {
 	text := cp.Intent
 	if t := cp.Turn; t != nil && text == "" {
@@ -124,9 +124,9 @@ func titleOf(cp retake.Checkpoint) string {
 
 func (o timelineOut) text(f *face) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s of %s moments, newest first\n", screen.Count(int64(len(o.Moments))), screen.Count(o.Total))
+	fmt.Fprintf(&b, "%s of %s checkpoints, newest first\n", screen.Count(int64(len(o.Checkpoints))), screen.Count(o.Total))
 	now := f.o.Clock.Now()
-	for _, m := range o.Moments {
+	for _, m := range o.Checkpoints {
 		fmt.Fprintf(&b, "%d  %s  %s", m.Number, screen.Clock(m.Time, now), m.Trigger)
 		if m.Intent != "" {
 			b.WriteString("  " + quoted(m.Intent))

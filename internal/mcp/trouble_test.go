@@ -23,37 +23,37 @@ func TestEveryToolFails(t *testing.T) {
 		kind retake.ErrorKind
 		says string
 	}{
-		"no intent":          {"checkpoint", args{}, retake.Invalid, "intent"},
-		"empty intent":       {"checkpoint", args{"intent": ""}, retake.Invalid, "intent"},
-		"endless intent":     {"checkpoint", args{"intent": strings.Repeat("x", 100_000)}, retake.Invalid, "maxLength"},
-		"pin like a number":  {"pin", args{"ref": "1", "name": "14"}, retake.Invalid, "14"},
-		"too many moments":   {"timeline", args{"limit": 51}, retake.Invalid, "limit"},
-		"unknown word":       {"timeline", args{"since": "2h"}, retake.Invalid, "since"},
-		"other type":         {"timeline", args{"limit": "many"}, retake.Invalid, "limit"},
-		"no such moment":     {"diff", args{"from": "77"}, retake.NotFound, "77"},
-		"path outside":       {"diff", args{"paths": []string{"../x"}}, retake.Invalid, "not in the workspace"},
-		"absolute outside":   {"diff", args{"paths": []string{"/etc"}}, retake.Invalid, "not in the workspace"},
-		"no such file":       {"show_file", args{"ref": "1", "path": "none"}, retake.NotFound, "none"},
-		"a directory":        {"show_file", args{"ref": "1", "path": "src"}, retake.Invalid, "directory"},
-		"too much":           {"show_file", args{"ref": "1", "path": "a.txt", "limit": 40_000}, retake.Invalid, "limit"},
-		"before the start":   {"show_file", args{"ref": "1", "path": "a.txt", "offset": -1}, retake.Invalid, "offset"},
-		"restore to nowhere": {"restore", args{}, retake.Invalid, "which moment"},
-		"restore, no moment": {"restore", args{"ref": "77"}, retake.NotFound, "77"},
-		"redo with a ref":    {"restore", args{"course": "redo", "ref": "1"}, retake.Invalid, "no moment is named"},
-		"nothing to redo":    {"restore", args{"course": "redo"}, retake.NotFound, ""},
-		"adopt":              {"restore", args{"course": "adopt"}, retake.Invalid, "course"},
-		"consent to nothing": {"restore", args{"ref": "1", "accept": []string{"changed"}}, retake.Invalid, "no digest"},
-		"no digest at all":   {"restore", args{"ref": "1", "digest": "x"}, retake.Invalid, "digest"},
-		"no such class":      {"restore", args{"ref": "1", "digest": "00000000", "accept": []string{"all"}}, retake.Invalid, "accept"},
-		"other plan":         {"restore", args{"ref": "1", "digest": "00000000"}, retake.Moved, "moved on"},
-		"relative fork":      {"fork", args{"ref": "1", "dir": "x"}, retake.Invalid, "absolute"},
-		"fork in itself":     {"fork", args{"ref": "1", "dir": d.at("fork")}, retake.Invalid, "lies in"},
-		"fork over files":    {"fork", args{"ref": "1", "dir": d.area}, retake.Exists, "not empty"},
-		"pin of no moment":   {"pin", args{"ref": "77", "name": "x"}, retake.NotFound, "77"},
-		"name is taken":      {"pin", args{"ref": "2", "name": "first"}, retake.Exists, "first"},
-		"no such status":     {"tasks", args{"tasks": []args{{"title": "x", "status": "soon"}}}, retake.Invalid, "status"},
-		"two of one id":      {"tasks", args{"tasks": []args{{"id": "a", "title": "x", "status": "pending"}, {"id": "a", "title": "y", "status": "pending"}}}, retake.Invalid, "id"},
-		"resume nothing":     {"resume", args{"ref": "77"}, retake.NotFound, "77"},
+		"no intent":              {"checkpoint", args{}, retake.Invalid, "intent"},
+		"empty intent":           {"checkpoint", args{"intent": ""}, retake.Invalid, "intent"},
+		"endless intent":         {"checkpoint", args{"intent": strings.Repeat("x", 100_000)}, retake.Invalid, "maxLength"},
+		"pin like a number":      {"pin", args{"ref": "1", "name": "14"}, retake.Invalid, "14"},
+		"too many checkpoints":   {"timeline", args{"limit": 51}, retake.Invalid, "limit"},
+		"unknown word":           {"timeline", args{"since": "2h"}, retake.Invalid, "since"},
+		"other type":             {"timeline", args{"limit": "many"}, retake.Invalid, "limit"},
+		"no such checkpoint":     {"diff", args{"from": "77"}, retake.NotFound, "77"},
+		"path outside":           {"diff", args{"paths": []string{"../x"}}, retake.Invalid, "not in the workspace"},
+		"absolute outside":       {"diff", args{"paths": []string{"/etc"}}, retake.Invalid, "not in the workspace"},
+		"no such file":           {"show_file", args{"ref": "1", "path": "none"}, retake.NotFound, "none"},
+		"a directory":            {"show_file", args{"ref": "1", "path": "src"}, retake.Invalid, "directory"},
+		"too much":               {"show_file", args{"ref": "1", "path": "a.txt", "limit": 40_000}, retake.Invalid, "limit"},
+		"before the start":       {"show_file", args{"ref": "1", "path": "a.txt", "offset": -1}, retake.Invalid, "offset"},
+		"restore to nowhere":     {"restore", args{}, retake.Invalid, "which checkpoint"},
+		"restore, no checkpoint": {"restore", args{"ref": "77"}, retake.NotFound, "77"},
+		"redo with a ref":        {"restore", args{"course": "redo", "ref": "1"}, retake.Invalid, "no checkpoint is named"},
+		"nothing to redo":        {"restore", args{"course": "redo"}, retake.NotFound, ""},
+		"adopt":                  {"restore", args{"course": "adopt"}, retake.Invalid, "course"},
+		"consent to nothing":     {"restore", args{"ref": "1", "accept": []string{"changed"}}, retake.Invalid, "no digest"},
+		"no digest at all":       {"restore", args{"ref": "1", "digest": "x"}, retake.Invalid, "digest"},
+		"no such class":          {"restore", args{"ref": "1", "digest": "00000000", "accept": []string{"all"}}, retake.Invalid, "accept"},
+		"other plan":             {"restore", args{"ref": "1", "digest": "00000000"}, retake.Moved, "files changed"},
+		"relative fork":          {"fork", args{"ref": "1", "dir": "x"}, retake.Invalid, "absolute"},
+		"fork in itself":         {"fork", args{"ref": "1", "dir": d.at("fork")}, retake.Invalid, "lies in"},
+		"fork over files":        {"fork", args{"ref": "1", "dir": d.area}, retake.Exists, "not empty"},
+		"pin of no checkpoint":   {"pin", args{"ref": "77", "name": "x"}, retake.NotFound, "77"},
+		"name is taken":          {"pin", args{"ref": "2", "name": "first"}, retake.Exists, "first"},
+		"no such status":         {"tasks", args{"tasks": []args{{"title": "x", "status": "soon"}}}, retake.Invalid, "status"},
+		"two of one id":          {"tasks", args{"tasks": []args{{"id": "a", "title": "x", "status": "pending"}, {"id": "a", "title": "y", "status": "pending"}}}, retake.Invalid, "id"},
+		"resume nothing":         {"resume", args{"ref": "77"}, retake.NotFound, "77"},
 	} {
 		a := d.ask(x.tool, x.in)
 		p := troubleOf(t, a)
@@ -61,7 +61,7 @@ func TestEveryToolFails(t *testing.T) {
 			t.Errorf("%s: %d bytes, %+v", name, a.bytes, p)
 		}
 	}
-	cp := d.good("checkpoint", args{"intent": "x", "pin": "14"}) // the moment is there, the name is not
+	cp := d.good("checkpoint", args{"intent": "x", "pin": "14"}) // the checkpoint is there, the name is not
 	if cp["pin"] != nil || len(at[[]any](t, cp, "warnings")) != 1 {
 		t.Errorf("a name that is none: %v", cp)
 	}
@@ -128,12 +128,12 @@ func TestBrokenToolAndCutOff(t *testing.T) {
 	}
 	for tool, in := range map[string]args{"diff": {}, "tasks": {}, "show_file": {"ref": "1", "path": "a.txt"}, "restore": {"ref": "1"}, "pin": {"ref": "1", "name": "x"}} {
 		a := askOver(t, c, tool, in)
-		const says = "A restore was cut off: 14, at 612 of 1181 paths."
+		const says = "A restore was interrupted: 14, at 612 of 1181 paths."
 		if a.failed || !strings.HasPrefix(a.text, says) || !strings.HasPrefix(at[string](t, a.data, "note"), says) {
 			t.Errorf("%s: %s %v", tool, a.text, a.data)
 		}
 	}
 	if a := d.ask("diff", args{}); strings.Contains(a.text, "cut off") {
-		t.Errorf("nothing was cut off: %s", a.text)
+		t.Errorf("nothing was interrupted: %s", a.text)
 	}
 }

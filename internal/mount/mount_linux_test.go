@@ -46,7 +46,7 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
-// New moments appear at most a second later, names stay, and what is forgotten goes.
+// New checkpoints appear at most a second later, names stay, and what is forgotten goes.
 func TestTimelineGoesOn(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, func(d *desk) { d.write("a", "one") })
@@ -78,8 +78,8 @@ func TestTimelineGoesOn(t *testing.T) {
 	}
 }
 
-// More moments than one page holds are all there, and new ones cost one page.
-func TestManyMoments(t *testing.T) {
+// More checkpoints than one page holds are all there, and new ones cost one page.
+func TestManyCheckpoints(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("a thousand saves")

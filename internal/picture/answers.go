@@ -71,8 +71,8 @@ func (m Badge) width() int {
 	return screen.Width(m.Sign) + 1 + screen.Width(m.Text)
 }
 
-// Badges are the answers about a moment, the gravest first. Those that were given about
-// another moment with the same content say which, once.
+// Badges are the answers about a checkpoint, the gravest first. Those that were given about
+// another checkpoint with the same content say which, once.
 func (l Look) Badges(answers []retake.Answer) []Badge {
 	sorted := slices.Clone(answers)
 	slices.SortStableFunc(sorted, func(a, b retake.Answer) int { return cmp.Compare(Gravity(a), Gravity(b)) })
@@ -155,7 +155,7 @@ func (l Look) VerifyCell(ms []Badge, width int, text func(string) string) string
 }
 
 // answersOf are the newest answers by name, of verifications that are listed newest first.
-// Those of the moment itself come before those of others with the same content.
+// Those of the checkpoint itself come before those of others with the same content.
 func answersOf(vs []retake.Verification, number int64) []retake.Answer {
 	var out []retake.Answer
 	seen := map[string]bool{}

@@ -15,17 +15,17 @@ const briefIndent = 4
 func (l Look) Brief(v View, s Subject, n int) []string {
 	var out []string
 	switch {
-	case s.Moment != nil:
-		out = l.momentBrief(v, *s.Moment)
+	case s.Checkpoint != nil:
+		out = l.checkpointBrief(v, *s.Checkpoint)
 	case len(s.Run) > 0:
-		out = l.runBrief(s.Run, Number(int64(len(s.Run)), "quiet moment", "quiet moments"), quietWords(s.Run))
+		out = l.runBrief(s.Run, Number(int64(len(s.Run)), "auto-checkpoint", "auto-checkpoints"), quietWords(s.Run))
 	case len(s.Left) > 0:
-		out = l.runBrief(s.Left, Number(int64(len(s.Left)), "moment", "moments")+" "+leftBehind, "nothing of it is lost: each can be looked at and gone back to")
+		out = l.runBrief(s.Left, Number(int64(len(s.Left)), "checkpoint", "checkpoints")+" "+leftBehind, "nothing of it is lost: each can be looked at and gone back to")
 	case s.Fork != nil:
 		out = l.forkBrief(*s.Fork)
 	case s.Now != nil:
 		r := l.nowRow(v)
-		out = append(out, l.Bold("now")+"  "+r.title, l.indented(l.Dim("the next moment holds them")))
+		out = append(out, l.Bold("now")+"  "+r.title, l.indented(l.Dim("the next checkpoint holds them")))
 		out = append(out, l.pointFlow(r.points, max(n-len(out), 1))...)
 	case s.Forks > 0:
 		out = append(out, Number(int64(s.Forks), "fork more", "forks more")+"  "+l.Dim("retake forks"))
@@ -35,7 +35,7 @@ func (l Look) Brief(v View, s Subject, n int) []string {
 
 func (l Look) indented(s string) string { return strings.Repeat(" ", briefIndent) + s }
 
-func (l Look) momentBrief(v View, c retake.Checkpoint) []string {
+func (l Look) checkpointBrief(v View, c retake.Checkpoint) []string {
 	f := v.Findings[c.ID]
 	title, _ := l.Titled(c, v.Goals)
 	lead := screen.Pad(Numeral(c.Number), briefIndent-2) + "  "
@@ -60,11 +60,11 @@ func (l Look) momentBrief(v View, c retake.Checkpoint) []string {
 	return append(out, l.pointFlow(r.points, 4)...)
 }
 
-// briefFacts are where a moment stands among the others, and how whole it is.
+// briefFacts are where a checkpoint stands among the others, and how whole it is.
 func (l Look) briefFacts(v View, c retake.Checkpoint) string {
 	tasks, who, effects, why := "", "", "", triggerWord(c.Trigger)
 	if t := c.Turn; t != nil {
-		who, effects, why = screen.Escape(t.Agent), "no effects", ""
+		who, effects, why = screen.Escape(t.Agent), "no external actions", ""
 		if t.Tasks != nil && t.Tasks.Total > 0 {
 			tasks = fmt.Sprintf("%d of %d tasks done", t.Tasks.Done, t.Tasks.Total)
 			if t.Tasks.Failed > 0 {
@@ -151,7 +151,7 @@ func (l Look) runBrief(run []retake.Checkpoint, what, more string) []string {
 func (l Look) forkBrief(f ForkLine) []string {
 	from := ""
 	if f.Origin != nil {
-		from = fmt.Sprintf("grew from %d", f.Origin.Number)
+		from = fmt.Sprintf("forked from %d", f.Origin.Number)
 	}
 	back := ""
 	if len(f.Adopted) > 0 {
@@ -161,7 +161,7 @@ func (l Look) forkBrief(f ForkLine) []string {
 	name := l.Glyphs.Cut("fork "+screen.Escape(f.Name), max(l.Width-24, 12))
 	out := []string{
 		l.Ends(l.Bold(name), marks, screen.Width(name), l.ShownWidth(marks)),
-		l.indented(l.Dim(l.Glyphs.Cut(l.Facts(from, Moments(f.Count), back, l.Path(f.Root)), l.Width-briefIndent))),
+		l.indented(l.Dim(l.Glyphs.Cut(l.Facts(from, Checkpoints(f.Count), back, l.Path(f.Root)), l.Width-briefIndent))),
 	}
 	if f.Latest != nil {
 		title, _ := l.Titled(*f.Latest, nil)

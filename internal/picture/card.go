@@ -16,7 +16,7 @@ const besideFrom = 140
 // cardIndent is where the values of a card begin.
 const cardIndent = 13
 
-// RenderCard draws the words of a moment, then its facts. A wide screen shows what was
+// RenderCard draws the words of a checkpoint, then its facts. A wide screen shows what was
 // said beside them, or below where a line of them is too long.
 func RenderCard(l Look, c Card) string {
 	cp := c.Checkpoint

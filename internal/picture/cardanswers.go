@@ -10,7 +10,7 @@ import (
 	"github.com/retake-dev/retake/internal/screen"
 )
 
-// verifyLines are the answers about a moment, the gravest first, with what stands behind
+// verifyLines are the answers about a checkpoint, the gravest first, with what stands behind
 // them, and where they changed.
 func (l Look) verifyLines(c Card) []string {
 	answers := slices.Clone(c.answers())
@@ -120,7 +120,7 @@ func wrapFacts(l Look, facts []string, width int) []string {
 	return append(out, line)
 }
 
-// turnOfAnswer tells where an answer was another one: at the nearest moments before and
+// turnOfAnswer tells where an answer was another one: at the nearest checkpoints before and
 // after that were asked. Nothing is told where it was always the same.
 func (l Look) turnOfAnswer(a retake.Answer, c Card) string {
 	if a.Claim || !decided(a.Verdict) {
@@ -149,7 +149,7 @@ func (l Look) turnOfAnswer(a retake.Answer, c Card) string {
 func decided(v retake.Verdict) bool { return v == retake.Passed || v == retake.Failed }
 
 // nearest are the answers to the same question that stand closest before and after a
-// moment, about other content.
+// checkpoint, about other content.
 func nearest(name string, c Card) (before, after *retake.Verification) {
 	n := c.Checkpoint.Number
 	for i, v := range c.Others {

@@ -21,11 +21,11 @@ type Card struct {
 	Newest  bool                  `json:"-"` // the files stand here: there is no going back to it
 	Goals   Goals                 `json:"-"` // for the title
 	Finding retake.Finding        `json:"-"`
-	Others  []retake.Verification `json:"-"` // of other moments, for what was before and after
+	Others  []retake.Verification `json:"-"` // of other checkpoints, for what was before and after
 	State   *retake.State         `json:"-"`
-	Work    []int64               `json:"-"` // moments that hold what a turn did which ended with nothing more
+	Work    []int64               `json:"-"` // checkpoints that hold what a turn did which ended with nothing more
 	Machine bool                  `json:"-"` // what other programs did is told too
-	Effects []retake.Effect       `json:"-"` // of the moments before it in the same turn
+	Effects []retake.Effect       `json:"-"` // of the checkpoints before it in the same turn
 }
 
 // Read asks for all that a card tells. Only what really changed must be there; the rest is
@@ -61,7 +61,7 @@ func (c *Card) Read(ctx context.Context, s retake.Service, ws retake.Workspace, 
 }
 
 // readMore asks for what a card can do without: the answers, and for text also those about
-// other moments and what the agent held.
+// other checkpoints and what the agent held.
 func (c *Card) readMore(ctx context.Context, s retake.Service, ws retake.Workspace, text bool) {
 	if vs, err := s.Verifications(ctx, retake.VerificationQuery{Workspace: ws.ID, Ref: string(c.Checkpoint.ID)}); err == nil && vs != nil {
 		c.Verifications = vs
@@ -82,7 +82,7 @@ func (c *Card) readMore(ctx context.Context, s retake.Service, ws retake.Workspa
 	}
 }
 
-// othersRead is how many answers about other moments are looked through.
+// othersRead is how many answers about other checkpoints are looked through.
 const othersRead = 500
 
 // FilledStory has no null where a list is promised.

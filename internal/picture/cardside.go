@@ -56,7 +56,7 @@ func (l Look) outputTail(c Card, v retake.Verification, width int) []string {
 	return out
 }
 
-// saidBeside is what was asked, called and answered in the turn of a moment.
+// saidBeside is what was asked, called and answered in the turn of a checkpoint.
 func (l Look) saidBeside(c Card, width int) []string {
 	t := c.Checkpoint.Turn
 	if t == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-dev/retake/internal/talk"
 )
 
-// Conversation is what was said up to a moment.
+// Conversation is what was said up to a checkpoint.
 type Conversation struct {
 	V            int                 `json:"v"`
 	Checkpoint   retake.Checkpoint   `json:"checkpoint"`
@@ -18,7 +18,7 @@ type Conversation struct {
 	Lines        []retake.SpokenLine `json:"lines"` // masked, also for programs
 }
 
-// ReadConversation asks for what was said up to a moment.
+// ReadConversation asks for what was said up to a checkpoint.
 func ReadConversation(ctx context.Context, s retake.Service, ws retake.WorkspaceID, cp retake.Checkpoint) (Conversation, error) {
 	a := Conversation{V: 1, Checkpoint: cp, Lines: []retake.SpokenLine{}}
 	r, c, err := s.Conversation(ctx, ws, string(cp.ID))
@@ -38,7 +38,7 @@ const maxSpoken = 12
 func RenderConversation(l Look, a Conversation) string {
 	var b strings.Builder
 	c := a.Conversation
-	fmt.Fprintf(&b, "%s  %s\n", l.Bold(screen.Escape(c.Agent)), l.Dim(l.Facts("session "+screen.Escape(c.Session), "up to moment "+fmt.Sprint(a.Checkpoint.Number))))
+	fmt.Fprintf(&b, "%s  %s\n", l.Bold(screen.Escape(c.Agent)), l.Dim(l.Facts("session "+screen.Escape(c.Session), "up to checkpoint "+fmt.Sprint(a.Checkpoint.Number))))
 	if !c.Complete && c.Missing != "" {
 		fmt.Fprintf(&b, "%s  %s\n", l.Cyan("not complete"), screen.Escape(c.Missing))
 	}

@@ -30,7 +30,7 @@ func wordsOf(c retake.Course) wording {
 	return wordings[retake.CourseRestore]
 }
 
-// goal is what a plan leads to, in a word: the number of a moment, or a fork. It
+// goal is what a plan leads to, in a word: the number of a checkpoint, or a fork. It
 // is not escaped yet.
 func goal(p *retake.Plan) string {
 	switch {
@@ -43,7 +43,7 @@ func goal(p *retake.Plan) string {
 	case p.Target != nil:
 		return fmt.Sprint(p.Target.Number)
 	}
-	return fmt.Sprintf("the edits since %d", p.Safety.Number-1) // no moment holds them yet
+	return fmt.Sprintf("the edits since %d", p.Safety.Number-1) // no checkpoint holds them yet
 }
 
 // tally counts the paths of a plan as people read them.
@@ -100,7 +100,7 @@ func idleText(p *retake.Plan) string {
 	to := screen.Escape(goal(p))
 	switch p.Course {
 	case retake.CourseUndo:
-		text := "Nothing of " + to + " is left to take back: it changed again since."
+		text := "Nothing of " + to + " is left to undo: it changed again since."
 		if p.Next > 0 {
 			text += fmt.Sprintf(" The change before it: retake undo %d", p.Next)
 		}

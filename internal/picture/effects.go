@@ -29,7 +29,7 @@ func effectsText(effects []retake.Effect) string {
 	for _, word := range order {
 		text := word
 		if word == (retake.Effect{}).Word() && len(ids[word]) > 1 {
-			text = "stay done"
+			text = "can't be undone"
 		}
 		parts = append(parts, strings.Join(ids[word], ", ")+" "+text)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake/internal/picture/picturetest"
 )
 
-// The card of a turn tells the effects of all its moments, each with its outcome.
+// The card of a turn tells the effects of all its checkpoints, each with its outcome.
 func TestV8_CardOfATurnTellsAllItsEffects(t *testing.T) {
 	t.Parallel()
 	v := turned()

@@ -101,7 +101,7 @@ func DrawGraph(l Look, ts []Twig, tip int) (rows, between []string) {
 	return rows, between
 }
 
-// ReadEffects takes in what a turn did outside before its last moment.
+// ReadEffects takes in what a turn did outside before its last checkpoint.
 func (c *Card) ReadEffects(at func(retake.CheckpointID) (retake.Checkpoint, bool)) {
 	c.Effects = turnEffects(c.Checkpoint, at)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake/internal/screen"
 )
 
-// RenderHits has a row for each moment, and where the words stand in it.
+// RenderHits has a row for each checkpoint, and where the words stand in it.
 func RenderHits(l Look, hits []retake.Hit, words []string) string {
 	var b strings.Builder
 	for _, lines := range HitLines(l, hits, words) {
@@ -18,7 +18,7 @@ func RenderHits(l Look, hits []retake.Hit, words []string) string {
 }
 
 // HitLines are the lines of each hit: one, or two when where the words stand has no room
-// beside the moment.
+// beside the checkpoint.
 func HitLines(l Look, hits []retake.Hit, words []string) [][]string {
 	num, when, where := 2, 5, 0
 	for _, h := range hits {

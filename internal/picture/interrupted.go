@@ -12,11 +12,11 @@ import (
 // that nothing is lost, the two ways out.
 func RenderInterrupted(l Look, i *retake.Interruption) string {
 	lines := []string{
-		l.Yellow("!") + " " + l.Bold(fmt.Sprintf("%s was cut off: %d, at %s of %s, %s.", courseNoun(i.Course), i.Target,
+		l.Yellow("!") + " " + l.Bold(fmt.Sprintf("%s was interrupted: %d, at %s of %s, %s.", courseNoun(i.Course), i.Target,
 			screen.Count(int64(i.Done)), Number(int64(i.Total), "path", "paths"), l.Ago(i.Since))),
-		fmt.Sprintf("  Nothing is lost: moment %d is whole.", i.Safety),
-		"  " + l.Pairs([]string{"go on", "retake restore --finish", "go back", "retake restore --undo"}),
-		l.Dim("  Saves go on meanwhile."),
+		fmt.Sprintf("  Nothing is lost: checkpoint %d has everything from before.", i.Safety),
+		"  " + l.Pairs([]string{"finish it", "retake restore --finish", "roll it back", "retake restore --undo"}),
+		l.Dim("  Retake still saves new checkpoints."),
 		"",
 	}
 	return strings.Join(lines, "\n") + "\n"

@@ -55,13 +55,13 @@ func TestGraphOfTwoLinesLeftBehind(t *testing.T) {
 	draw(t, grew(4, 3, 3, 4, none), 0, "○", "│ ○", "│ │ ○", "│ ○─╯", "○─╯")
 }
 
-// A moment gone to that is not shown: its line goes on below.
+// A checkpoint gone to that is not shown: its line goes on below.
 func TestGraphOfAnUnseenTarget(t *testing.T) {
 	t.Parallel()
 	draw(t, grew(3, 2, 3), 0, "○", "│ ○", "│ ○")
 }
 
-// The third line that was left from one moment finds no lane down to it, and says so.
+// The third line that was left from one checkpoint finds no lane down to it, and says so.
 func TestGraphRunsOutOfLanes(t *testing.T) {
 	t.Parallel()
 	ts := grew(7, 7, 3, 7, 5, 6, 7, none)
@@ -78,7 +78,7 @@ func TestGraphOfForks(t *testing.T) {
 	t.Parallel()
 	forks := []picture.Twig{{1, none, false}, {4, none, false}, {4, 1, true}, {4, none, true}, {none, none, false}}
 	draw(t, forks, 0, "○", "○─╮", "│ ○", "│ │ ○", "○─┴─╯")
-	// Of the newest moment: the forks stand above it.
+	// Of the newest checkpoint: the forks stand above it.
 	draw(t, []picture.Twig{{1, none, true}, {2, none, false}, {none, none, false}}, 1, "  ○", "○─╯", "○")
 }
 
@@ -141,7 +141,7 @@ func checkLine(t *rapid.T, ts []picture.Twig, spots []picture.Spot, i int) {
 	s, parent := spots[i], ts[i].Parent
 	if parent == none {
 		if s.Below[s.Lane] {
-			t.Fatalf("row %d grew from nothing, and a line goes on", i)
+			t.Fatalf("row %d forked from nothing, and a line goes on", i)
 		}
 		return
 	}
@@ -150,7 +150,7 @@ func checkLine(t *rapid.T, ts []picture.Twig, spots []picture.Spot, i int) {
 	}
 	for row := i; row < min(parent, len(ts)); row++ {
 		if !spots[row].Below[s.Lane] {
-			t.Fatalf("the line of row %d ends at row %d, and it grew from %d", i, row, parent)
+			t.Fatalf("the line of row %d ends at row %d, and it forked from %d", i, row, parent)
 		}
 		if row > i && (spots[row].Lane == s.Lane || !spots[row].Through[s.Lane]) {
 			t.Fatalf("the line of row %d meets row %d on its way to %d", i, row, parent)

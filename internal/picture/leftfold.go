@@ -41,11 +41,11 @@ func foldLeft(us []rung, spots []spot) []rung {
 		}
 		at := len(out) - 1
 		place[i] = at
-		out[at].moments = append(out[at].moments[:len(out[at].moments):len(out[at].moments)], u.moments...)
+		out[at].checkpoints = append(out[at].checkpoints[:len(out[at].checkpoints):len(out[at].checkpoints)], u.checkpoints...)
 		switch {
 		case u.fork != nil:
 			out[at].more++
-		case u.moments == nil:
+		case u.checkpoints == nil:
 			out[at].more += u.more
 		}
 	}
@@ -64,13 +64,13 @@ func goneRuns(us []rung, spots []spot) []bool {
 	gone := make([]bool, len(us))
 	for i := len(us) - 1; i >= 0; i-- { // what a fork grew from is further down
 		p := us[i].parent
-		gone[i] = spots[i].left || us[i].moments == nil && p >= 0 && p < len(us) && gone[p]
+		gone[i] = spots[i].left || us[i].checkpoints == nil && p >= 0 && p < len(us) && gone[p]
 	}
 	for i := 0; i < len(us); {
 		end, lines := i, 0
 		for ; end < len(us) && gone[end]; end++ {
 			lines++
-			for _, c := range us[end].moments[:min(len(us[end].moments), 1)] {
+			for _, c := range us[end].checkpoints[:min(len(us[end].checkpoints), 1)] {
 				lines += len(c.Effects)
 			}
 		}
@@ -82,7 +82,7 @@ func goneRuns(us []rung, spots []spot) []bool {
 	return gone
 }
 
-// thread puts each fold between the two moments of the line that it lies between.
+// thread puts each fold between the two checkpoints of the line that it lies between.
 func thread(us []rung, aside []bool) {
 	line := -1 // the last rung of the line that the files stand on
 	for i := range us {
@@ -93,7 +93,7 @@ func thread(us []rung, aside []bool) {
 		case u.left:
 			u.parent = i + 1
 			line = i
-		case u.moments != nil && !aside[i]:
+		case u.checkpoints != nil && !aside[i]:
 			line = i
 		}
 	}

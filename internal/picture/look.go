@@ -93,14 +93,14 @@ func Number(n int64, one, many string) string {
 	return screen.Count(n) + " " + many
 }
 
-// Numeral is the number of a moment.
+// Numeral is the number of a checkpoint.
 func Numeral(n int64) string { return strconv.FormatInt(n, 10) }
 
 // Files counts files.
 func Files(n int64) string { return Number(n, "file", "files") }
 
-// Moments counts moments.
-func Moments(n int64) string { return Number(n, "moment", "moments") }
+// Checkpoints counts checkpoints.
+func Checkpoints(n int64) string { return Number(n, "checkpoint", "checkpoints") }
 
 // LineText shows a line of a file: tabs stay, they are harmless.
 func LineText(s string) string {

@@ -19,7 +19,7 @@ func Deed(p *retake.Plan, o retake.Obstacle) string {
 	case retake.ObstacleMassDelete:
 		return "delete " + Files(tallyOf(p).deleted)
 	case retake.ObstacleUncaptured:
-		return "go on though no moment holds " + some(o.Paths, "something") + " for sure"
+		return "go on though no checkpoint holds " + some(o.Paths, "something") + " for sure"
 	case retake.ObstacleChanged:
 		return changedDeed(p, o.Paths)
 	case retake.ObstaclePartial:
@@ -53,7 +53,7 @@ func gitDeed(p *retake.Plan) string {
 }
 
 // changedDeed tells apart what is written over and what goes altogether: a new file is
-// in no moment yet, and "overwrite" would hide that it goes.
+// in no checkpoint yet, and "overwrite" would hide that it goes.
 func changedDeed(p *retake.Plan, paths []string) string {
 	gone := 0
 	for _, path := range paths {
@@ -69,7 +69,7 @@ func changedDeed(p *retake.Plan, paths []string) string {
 	case gone == 0:
 		return "overwrite " + edits + some(paths, "something")
 	case gone == len(paths):
-		return "delete " + some(paths, "") + ", changed since the last moment"
+		return "delete " + some(paths, "") + ", changed since the last checkpoint"
 	}
 	return "delete or overwrite " + edits + some(paths, "")
 }

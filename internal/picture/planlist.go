@@ -24,7 +24,7 @@ func WritePlanList(out io.Writer, l Look, p *retake.Plan) error {
 	listKeeps(w, l, p)
 	for i, o := range p.Obstacles {
 		if i == 0 {
-			fmt.Fprintf(w, "\n%s\n", l.loud(yellowCode, "ASKS"))
+			fmt.Fprintf(w, "\n%s\n", l.loud(yellowCode, "CONFIRM"))
 		}
 		fmt.Fprintf(w, "  %s  %s\n", l.Yellow(screen.Escape(o.Class)), screen.Escape(o.Text))
 		for _, path := range o.Paths {
@@ -33,7 +33,7 @@ func WritePlanList(out io.Writer, l Look, p *retake.Plan) error {
 	}
 	for i, e := range p.Effects {
 		if i == 0 {
-			fmt.Fprintf(w, "\n%s\n", l.loud(yellowCode, "STAYS DONE"))
+			fmt.Fprintf(w, "\n%s\n", l.loud(yellowCode, "CAN'T UNDO"))
 		}
 		fmt.Fprintf(w, "  %s  %s  %s%s\n", l.Yellow(screen.Escape(e.ID)), l.Clock(e.Time), screen.Escape(e.Text), l.Dim(unsureText(e)))
 	}

@@ -78,8 +78,8 @@ var keepWords = map[retake.KeepReason]string{
 	retake.KeepVolatile:   "always moving",
 	retake.KeepChanged:    "changed since, so yours stays",
 	retake.KeepConflict:   "changed on both sides",
-	retake.KeepUncaptured: "in no moment, so it could not be given back",
-	retake.KeepUnheld:     "not held by that moment",
+	retake.KeepUncaptured: "in no checkpoint, so it could not be given back",
+	retake.KeepUnheld:     "not held by that checkpoint",
 	retake.KeepOccupied:   "something that is kept lies in it",
 	retake.KeepOverlap:    "changed while someone else worked here",
 }
@@ -112,7 +112,7 @@ func keepPart(keeps []retake.Keep) part {
 		items = append(items, item{name: someNames(names, len(names), 2*nameColumns), remark: said(keepWord(why))})
 	}
 	return part{
-		word: "KEEP", count: int64(len(keeps)), least: 1, most: len(items),
+		word: "LEAVE AS IS", count: int64(len(keeps)), least: 1, most: len(items),
 		draw: func(l Look, g grid, n int) []string {
 			if len(items) <= n {
 				return l.items(items, g, n)
@@ -161,7 +161,7 @@ func asksPart(p *retake.Plan) part {
 		return lines, out
 	}
 	return part{
-		word: "ASKS", color: yellowCode, least: len(p.Obstacles), most: 2 * len(p.Obstacles),
+		word: "CONFIRM", color: yellowCode, least: len(p.Obstacles), most: 2 * len(p.Obstacles),
 		draw: func(l Look, g grid, n int) []string {
 			lines, all := texts(g.width)
 			var out []string
@@ -184,7 +184,7 @@ func asksPart(p *retake.Plan) part {
 // donePart tells of what was done outside and stays done.
 func donePart(effects []retake.Effect) part {
 	return part{
-		word: "STAYS DONE", color: yellowCode, least: 1, most: len(effects),
+		word: "CAN'T UNDO", color: yellowCode, least: 1, most: len(effects),
 		draw: func(l Look, g grid, n int) []string {
 			var out []string
 			shown := len(effects)
@@ -200,7 +200,7 @@ func donePart(effects []retake.Effect) part {
 				out = append(out, l.Yellow(screen.Pad(screen.Escape(e.ID), 2))+"  "+l.Dim(when)+pad+text)
 			}
 			if more := len(effects) - shown; more > 0 {
-				out = append(out, l.Yellow("+"+screen.Count(int64(more)))+" more stay done, "+l.list())
+				out = append(out, l.Yellow("+"+screen.Count(int64(more)))+" more can't be undone, "+l.list())
 			}
 			return out
 		},

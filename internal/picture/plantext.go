@@ -89,7 +89,7 @@ func editsText(p *retake.Plan) string {
 		return ""
 	}
 	var in []string
-	for _, n := range slices.Backward(p.Edits.Moments) {
+	for _, n := range slices.Backward(p.Edits.Checkpoints) {
 		in = append(in, fmt.Sprint(n))
 	}
 	if most := 3; len(in) > most {
@@ -111,7 +111,7 @@ func aboutGoal(l Look, p *retake.Plan) string {
 	var parts []string
 	if p.Course == retake.CourseAdopt && p.Fork != nil {
 		if o := p.Fork.Origin; o != nil {
-			parts = append(parts, fmt.Sprintf("grew from %d", o.Number))
+			parts = append(parts, fmt.Sprintf("forked from %d", o.Number))
 		}
 		return strings.Join(append(parts, l.Path(p.Fork.Root)), "  ")
 	}
@@ -174,20 +174,22 @@ func lostSentence(l Look, p *retake.Plan) string {
 // safetyText says how all that is there now comes back.
 func safetyText(l Look, p *retake.Plan) string {
 	if Idle(p) {
-		return "No moment is added."
+		return "No checkpoint is added."
 	}
 	n := l.Bold(fmt.Sprint(p.Safety.Number))
 	if p.Lost != nil && p.Safety.There {
-		return "Nothing is there to be saved first: moment " + n + " is the last known state."
+		return "Nothing is there to be saved first: checkpoint " + n + " is the last known state."
 	}
-	back := "; " + l.Bold(wayBack(p.Course)) + " brings it back."
-	if p.Course == retake.CourseUnwind {
-		back = "."
+	back := func(what string) string {
+		if p.Course == retake.CourseUnwind {
+			return "."
+		}
+		return "; " + l.Bold(wayBack(p.Course)) + " brings " + what + " back."
 	}
 	if p.Safety.There {
-		return "Moment " + n + " holds all you have now" + back
+		return "Checkpoint " + n + " has everything you have now" + back("it")
 	}
-	return "All you have now becomes moment " + n + " first" + back
+	return "Your files are saved first as checkpoint " + n + back("them")
 }
 
 // wayBack is the command that takes a course back. Undo goes one further each

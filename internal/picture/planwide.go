@@ -68,9 +68,9 @@ func column(l Look, parts []part, width, lines int) []drawn {
 	return out
 }
 
-// afterPart tells which moments there will be.
+// afterPart tells which checkpoints there will be.
 func afterPart(p *retake.Plan) part {
-	now := "all you have now"
+	now := "everything you have now"
 	if p.Safety.There {
 		now += ", there already"
 	}
@@ -84,7 +84,7 @@ func afterPart(p *retake.Plan) part {
 	}
 	switch {
 	case Idle(p):
-		rows = [][2]string{{"nothing", "no moment is added"}}
+		rows = [][2]string{{"nothing", "no checkpoint is added"}}
 	case p.Lost != nil && p.Safety.There: // to take it back would delete everything again
 		rows = rows[:2]
 	case p.Course == retake.CourseFinish:

@@ -9,25 +9,25 @@ import (
 // quietRun is how many quiet neighbours are folded into one row.
 const quietRun = 3
 
-// rung is one row of the timeline before it is drawn: a moment, a run of quiet ones, or a
+// rung is one row of the timeline before it is drawn: a checkpoint, a run of quiet ones, or a
 // fork.
 type rung struct {
-	moments []retake.Checkpoint // newest first; one, or a run
-	fork    *ForkLine
-	more    int  // forks that are not shown one by one
-	left    bool // moments that a restore left behind, and the forks of them, folded
-	parent  int  // as in twig
+	checkpoints []retake.Checkpoint // newest first; one, or a run
+	fork        *ForkLine
+	more        int  // forks that are not shown one by one
+	left        bool // checkpoints that a restore left behind, and the forks of them, folded
+	parent      int  // as in twig
 }
 
 // ForkLine is a fork as a lane of its origin.
 type ForkLine struct {
 	retake.WorkspaceState
 	Finding retake.Finding
-	Adopted []retake.CheckpointID // moments of the origin that took it in
+	Adopted []retake.CheckpointID // checkpoints of the origin that took it in
 }
 
-// foldQuiet makes rungs of moments, newest first. Of the forks only the origins matter: a
-// moment that something grew from has a row of its own.
+// foldQuiet makes rungs of checkpoints, newest first. Of the forks only the origins matter: a
+// checkpoint that something grew from has a row of its own.
 func foldQuiet(t retake.Timeline, forks []ForkLine) []rung {
 	cs := t.Checkpoints
 	own := map[retake.CheckpointID]bool{}
@@ -57,17 +57,17 @@ func foldQuiet(t retake.Timeline, forks []ForkLine) []rung {
 			end++
 		}
 		if end-i >= quietRun {
-			out = append(out, rung{moments: cs[i:end]})
+			out = append(out, rung{checkpoints: cs[i:end]})
 			i = end
 			continue
 		}
-		out = append(out, rung{moments: cs[i : i+1]})
+		out = append(out, rung{checkpoints: cs[i : i+1]})
 		i++
 	}
 	return out
 }
 
-// quiet reports whether a moment says nothing that somebody would look for.
+// quiet reports whether a checkpoint says nothing that somebody would look for.
 func quiet(cs []retake.Checkpoint, i int, found map[retake.CheckpointID]retake.Finding) bool {
 	c := cs[i]
 	if len(c.Effects) > 0 || c.Return != nil || c.Coverage.Grade == retake.Partial || c.Turn != nil && heavyTurn(c.Turn) {
@@ -105,7 +105,7 @@ func ownEdits(run []retake.Checkpoint) (sum int64) {
 	return sum
 }
 
-// quietWords are what a run of quiet moments is about.
+// quietWords are what a run of quiet checkpoints is about.
 func quietWords(run []retake.Checkpoint) string {
 	if ownEdits(run) > 0 {
 		return "your own edits between turns"
@@ -113,7 +113,7 @@ func quietWords(run []retake.Checkpoint) string {
 	return "talk, and files that always move"
 }
 
-// news reports whether something was found out that was not so at the moment before.
+// news reports whether something was found out that was not so at the checkpoint before.
 func news(f retake.Finding) bool {
 	for _, a := range f.Answers {
 		if a.Was != "" || a.Verdict == retake.Running {
@@ -123,7 +123,7 @@ func news(f retake.Finding) bool {
 	return f.Gist != nil && len(f.Gist.Flags) > 0
 }
 
-// leadsOn reports whether a moment was taken before a turn and is nothing beside the moment
+// leadsOn reports whether a checkpoint was taken before a turn and is nothing beside the checkpoint
 // of that turn, which comes right after it.
 func leadsOn(cs []retake.Checkpoint, i int) bool {
 	c := cs[i]
@@ -138,15 +138,15 @@ func heavyTurn(t *retake.Turn) bool {
 	return t.Risk != "" || len(t.Contested) > 0 || t.Running > 0 || t.Failed != "" || t.Late > 0
 }
 
-// grown sets what each rung grew from. A parent that is not shown is taken for the moment
+// grown sets what each rung grew from. A parent that is not shown is taken for the checkpoint
 // right before, as after a tidy-up, unless it is known to be an older one.
 func grown(us []rung, g Goals) {
 	at := map[retake.CheckpointID]int{}
 	for i, u := range us {
-		at[u.moments[0].ID] = i
+		at[u.checkpoints[0].ID] = i
 	}
 	for i := range us {
-		c := us[i].moments[len(us[i].moments)-1]
+		c := us[i].checkpoints[len(us[i].checkpoints)-1]
 		row, shown := at[c.Parent]
 		switch {
 		case shown && row > i:
@@ -161,10 +161,10 @@ func grown(us []rung, g Goals) {
 	}
 }
 
-// wentFar reports whether a moment grew from the one it went to.
+// wentFar reports whether a checkpoint grew from the one it went to.
 func wentFar(c retake.Checkpoint) bool { return c.Return != nil && c.Return.Target == c.Parent }
 
-// forksShown is how many forks of one moment have a row.
+// forksShown is how many forks of one checkpoint have a row.
 const forksShown = mostLanes - 1
 
 // forkOrder puts those that came back first, and then the newest.
@@ -178,7 +178,7 @@ func forkOrder(a, b ForkLine) int {
 	return b.Latest.Time.Compare(a.Latest.Time)
 }
 
-// withForks puts the rows of forks above the moments they grew from.
+// withForks puts the rows of forks above the checkpoints they grew from.
 func withForks(us []rung, forks []ForkLine) []rung {
 	if len(forks) == 0 {
 		return us
@@ -192,7 +192,7 @@ func withForks(us []rung, forks []ForkLine) []rung {
 	place := make([]int, len(us)+1) // where a rung is after the rows are put in
 	var out []rung
 	for i, u := range us {
-		mine := by[u.moments[0].ID]
+		mine := by[u.checkpoints[0].ID]
 		slices.SortStableFunc(mine, forkOrder)
 		shown := mine[:min(len(mine), forksShown)]
 		if more := len(mine) - len(shown); more > 0 {
@@ -216,20 +216,20 @@ func withForks(us []rung, forks []ForkLine) []rung {
 	return out
 }
 
-// twigs are the rungs as the graph sees them, and the row of the newest moment.
+// twigs are the rungs as the graph sees them, and the row of the newest checkpoint.
 func twigs(us []rung) (out []twig, tip int) {
 	at := map[retake.CheckpointID]int{}
 	tip = -1
 	for i, u := range us {
-		if u.moments != nil {
-			at[u.moments[0].ID] = i
+		if u.checkpoints != nil {
+			at[u.checkpoints[0].ID] = i
 			if tip < 0 {
 				tip = i
 			}
 		}
 	}
 	for i, u := range us {
-		t := twig{parent: u.parent, into: -1, fork: u.moments == nil}
+		t := twig{parent: u.parent, into: -1, fork: u.checkpoints == nil}
 		if u.fork != nil {
 			for _, id := range u.fork.Adopted {
 				if row, ok := at[id]; ok && row < i {

@@ -10,9 +10,9 @@ import (
 
 // Own edits between turns are folded, and told as what they are; a deletion, a setting or a
 // word of somebody has a row of its own.
-func TestQuietMomentsAreFolded(t *testing.T) {
+func TestQuietCheckpointsAreFolded(t *testing.T) {
 	day := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	moment := func(n int, edit func(*retake.Checkpoint)) retake.Checkpoint {
+	checkpoint := func(n int, edit func(*retake.Checkpoint)) retake.Checkpoint {
 		c := retake.Checkpoint{ID: retake.CheckpointID(string(rune('a' + n))), Number: int64(n), Time: day.Add(time.Duration(n) * time.Minute), Trigger: retake.TriggerQuiet, Changed: retake.Counts{Edited: 1}}
 		if n > 1 {
 			c.Parent = retake.CheckpointID(string(rune('a' + n - 1)))
@@ -22,19 +22,19 @@ func TestQuietMomentsAreFolded(t *testing.T) {
 	}
 	plain := func(*retake.Checkpoint) {}
 	newest := []retake.Checkpoint{
-		moment(9, plain),
-		moment(8, func(c *retake.Checkpoint) { c.Changed.Deleted = 1 }),
-		moment(7, func(c *retake.Checkpoint) { c.Intent = "fix the header" }),
-		moment(6, plain), moment(5, func(c *retake.Checkpoint) { c.Intent = retake.StillMoving }), moment(4, plain), moment(3, plain),
-		moment(2, func(c *retake.Checkpoint) { c.Trigger = retake.TriggerManual }),
-		moment(1, func(c *retake.Checkpoint) { c.Trigger = retake.TriggerInit }),
+		checkpoint(9, plain),
+		checkpoint(8, func(c *retake.Checkpoint) { c.Changed.Deleted = 1 }),
+		checkpoint(7, func(c *retake.Checkpoint) { c.Intent = "fix the header" }),
+		checkpoint(6, plain), checkpoint(5, func(c *retake.Checkpoint) { c.Intent = retake.StillMoving }), checkpoint(4, plain), checkpoint(3, plain),
+		checkpoint(2, func(c *retake.Checkpoint) { c.Trigger = retake.TriggerManual }),
+		checkpoint(1, func(c *retake.Checkpoint) { c.Trigger = retake.TriggerInit }),
 	}
 	found := map[retake.CheckpointID]retake.Finding{"e": {Gist: &retake.Gist{Lead: "a.go", Points: []retake.Point{{Theme: retake.ThemeSource, Text: "a.go"}}, Counts: retake.StoryCounts{Edited: 2}}}}
 	rows := func() ([]rung, string) {
 		us := foldQuiet(retake.Timeline{Checkpoints: newest, Findings: found}, nil)
 		var out []string
 		for _, u := range us {
-			out = append(out, Numeral(u.moments[0].Number)+"+"+Numeral(u.moments[len(u.moments)-1].Number))
+			out = append(out, Numeral(u.checkpoints[0].Number)+"+"+Numeral(u.checkpoints[len(u.checkpoints)-1].Number))
 		}
 		return us, strings.Join(out, " ")
 	}
@@ -42,7 +42,7 @@ func TestQuietMomentsAreFolded(t *testing.T) {
 	if want := "9+9 8+8 7+7 6+3 2+2 1+1"; got != want {
 		t.Fatalf("rows %s, want %s", got, want)
 	}
-	r := Look{}.quietRow(us[3].moments, View{Timeline: retake.Timeline{Findings: found}})
+	r := Look{}.quietRow(us[3].checkpoints, View{Timeline: retake.Timeline{Findings: found}})
 	if r.files != "4" || len(r.points) != 1 || r.points[0].Text != "a.go" {
 		t.Errorf("%s files, %+v: a file that somebody edited is not one that always moves", r.files, r.points)
 	}

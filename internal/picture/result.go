@@ -20,11 +20,11 @@ func RenderResult(l Look, p *retake.Plan, res retake.RestoreResult, took time.Du
 		fmt.Fprintf(&b, "  %s%s\n", l.Dim(screen.Pad(name, wordColumns)), text)
 	}
 	if res.Safety.ID != "" {
-		had := "all you had"
+		had := "everything you had"
 		if p.Lost != nil && p.Safety.There {
 			had = "the last known state"
 		}
-		field("before", "moment "+l.Bold(fmt.Sprint(res.Safety.Number))+", "+had)
+		field("before", "checkpoint "+l.Bold(fmt.Sprint(res.Safety.Number))+", "+had)
 	}
 	if res.Checkpoint.ID != "" {
 		field("now", nowText(l, p, res))
@@ -49,7 +49,7 @@ func RenderResult(l Look, p *retake.Plan, res retake.RestoreResult, took time.Du
 		field("running", fmt.Sprintf("%s %d still holds the old %s: restart it", screen.Escape(h.Command), h.PID, screen.Escape(h.Path)))
 	}
 	for _, e := range p.Effects {
-		field(e.Word(), screen.Escape(e.ID)+" "+screen.Escape(e.Text))
+		field("external", screen.Escape(e.ID)+" "+screen.Escape(e.Text)+l.Dim("  "+e.Word()))
 	}
 	for _, f := range res.Failed {
 		fmt.Fprintf(&b, "  %s%s  %s\n", l.Red(screen.Pad("left", wordColumns)), screen.Escape(f.Path), l.Dim(screen.Escape(f.Why)))
@@ -80,8 +80,8 @@ func gitLeft(l Look, g retake.GitLeft) []string {
 		text = screen.Escape(g.Path) + " " + text
 	}
 	then := fmt.Sprintf("it was %s", screen.Escape(g.Then.String()))
-	if g.Moment > 0 {
-		then = fmt.Sprintf("in moment %d %s", g.Moment, then)
+	if g.Checkpoint > 0 {
+		then = fmt.Sprintf("in checkpoint %d %s", g.Checkpoint, then)
 	}
 	lines := Wrap(text+"; "+then, l.Width-2-wordColumns)
 	if c := g.Command(); c != "" {
@@ -124,12 +124,16 @@ func resultCounts(l Look, p *retake.Plan, res retake.RestoreResult) string {
 		return word + " " + screen.Count(n)
 	}
 	text := l.Facts(part("deleted", t.deleted), part(w.brought, t.brought), part(w.turned, t.changed), part("merged", t.merged),
-		part("put beside", t.beside), part("kept", t.kept))
+		part("put beside", t.beside), part("left as is", t.kept))
 	if len(done.Writes)+len(done.Merges) == 0 || !res.ReadBack {
 		return text
 	}
 	const note = "every byte read back"
-	return text + strings.Repeat(" ", max(l.Width-2-screen.Width(text)-len(note), 2)) + l.Dim(note)
+	gap := l.Width - 2 - screen.Width(text) - len(note)
+	if gap < 2 {
+		return text + "\n  " + l.Dim(note)
+	}
+	return text + strings.Repeat(" ", gap) + l.Dim(note)
 }
 
 func without(steps []retake.Step, left map[string]bool) []retake.Step {
@@ -143,7 +147,7 @@ func without(steps []retake.Step, left map[string]bool) []retake.Step {
 }
 
 func nowText(l Look, p *retake.Plan, res retake.RestoreResult) string {
-	text := "moment " + l.Bold(fmt.Sprint(res.Checkpoint.Number))
+	text := "checkpoint " + l.Bold(fmt.Sprint(res.Checkpoint.Number))
 	to := p.Course == retake.CourseRestore || p.Course == retake.CourseFinish
 	switch same := res.Checkpoint.Content != "" && res.Checkpoint.Content == res.Target.Content; {
 	case to && same:
@@ -169,7 +173,7 @@ func PartlyDone(res retake.RestoreResult) *retake.Error {
 		Hint: "go back: retake undo     see: retake diff",
 	}
 	if res.Safety.ID != "" {
-		e.Safe += fmt.Sprintf(" Moment %d holds all there was before.", res.Safety.Number)
+		e.Safe += fmt.Sprintf(" Checkpoint %d has everything from before.", res.Safety.Number)
 	}
 	return e
 }

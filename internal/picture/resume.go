@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake/internal/screen"
 )
 
-// RenderResume tells how a conversation goes on from a moment.
+// RenderResume tells how a conversation goes on from a checkpoint.
 func RenderResume(l Look, r retake.Resumption) string {
 	var b strings.Builder
 	where := fmt.Sprintf("at %d", r.Checkpoint.Number)
@@ -42,17 +42,17 @@ func RenderResume(l Look, r retake.Resumption) string {
 	return b.String()
 }
 
-// toldText is what the agent hears, in short; JSON has its words.
+// toldText is what Retake tells the agent, in short; JSON has its words.
 func toldText(r retake.Resumption) string {
 	if r.Note == "" && !r.Exact { // nobody can go on with it
 		return ""
 	}
 	parts := []string{"to read a file again before it edits it"}
 	if r.Exact {
-		parts = []string{fmt.Sprintf("it stands at %d", r.Checkpoint.Number), "what came after is not part of it"}
+		parts = []string{fmt.Sprintf("the files are as in %d", r.Checkpoint.Number), "what came after is not part of it"}
 	}
 	if r.Taken != "" {
-		parts = append(parts, screen.Escape(r.Taken)+" was taken back")
+		parts = append(parts, screen.Escape(r.Taken)+" was undone")
 	}
 	if len(r.Effects) > 0 {
 		parts = append(parts, effectsText(r.Effects)+" and must not be repeated")
@@ -60,7 +60,7 @@ func toldText(r retake.Resumption) string {
 	if len(r.Tasks) > 0 {
 		parts = append(parts, "its tasks")
 	}
-	return "the agent is told: " + strings.Join(parts, "; ")
+	return "Retake tells the agent: " + strings.Join(parts, "; ")
 }
 
 // commandLine is what a person types.

@@ -23,20 +23,20 @@ type rowLine struct {
 
 // Subject is what one line of a timeline stands for: one of these is set.
 type Subject struct {
-	Moment *retake.Checkpoint
-	Run    []retake.Checkpoint // quiet moments, newest first
-	Left   []retake.Checkpoint // moments that a restore left behind, folded
-	Fork   *ForkLine
-	Forks  int // forks that are not shown one by one
-	Now    *retake.Counts
-	Effect *retake.Effect
+	Checkpoint *retake.Checkpoint
+	Run        []retake.Checkpoint // quiet checkpoints, newest first
+	Left       []retake.Checkpoint // checkpoints that a restore left behind, folded
+	Fork       *ForkLine
+	Forks      int // forks that are not shown one by one
+	Now        *retake.Counts
+	Effect     *retake.Effect
 }
 
 // Key is the same for the same subject, also after rows came or went.
 func (s Subject) Key() string {
 	switch {
-	case s.Moment != nil:
-		return string(s.Moment.ID)
+	case s.Checkpoint != nil:
+		return string(s.Checkpoint.ID)
 	case len(s.Run) > 0:
 		return string(s.Run[len(s.Run)-1].ID)
 	case len(s.Left) > 0:
@@ -74,10 +74,10 @@ func (l Look) Arrange(v View, folded bool) *Rows {
 	for i, u := range us {
 		r := l.rowOf(u, v)
 		r.spot = spots[i]
-		if len(u.moments) == 1 {
-			r.tellIdle(l, u.moments[0], at)
+		if len(u.checkpoints) == 1 {
+			r.tellIdle(l, u.checkpoints[0], at)
 		}
-		if u.moments != nil && behind[u.moments[0].ID] {
+		if u.checkpoints != nil && behind[u.checkpoints[0].ID] {
 			r.left, r.loose = true, true
 		}
 		rows = append(rows, r)
@@ -96,13 +96,13 @@ func subjectOf(u rung) Subject {
 	case u.fork != nil:
 		return Subject{Fork: u.fork}
 	case u.left:
-		return Subject{Left: u.moments}
+		return Subject{Left: u.checkpoints}
 	case u.more > 0:
 		return Subject{Forks: u.more}
-	case len(u.moments) > 1:
-		return Subject{Run: u.moments}
+	case len(u.checkpoints) > 1:
+		return Subject{Run: u.checkpoints}
 	}
-	return Subject{Moment: &u.moments[0]}
+	return Subject{Checkpoint: &u.checkpoints[0]}
 }
 
 // Len is how many lines there are.
@@ -153,7 +153,7 @@ func (l Look) briefRow(c columns, r row) string {
 	return l.rowLine(c, brief, lead)
 }
 
-// foldRow tells of moments that a restore left, in one line.
+// foldRow tells of checkpoints that a restore left, in one line.
 func (l Look) foldRow(c columns, r row) string {
 	room := c.number + 2 + c.when
 	rest := c.title + 2 + c.verify + c.files + 2 + c.lead
@@ -163,16 +163,16 @@ func (l Look) foldRow(c columns, r row) string {
 	return l.graphRow(r.spot, l.Dim(r.node), c.lanes) + l.Dim(screen.PadLeft(r.number, room)+"  "+l.Glyphs.Cut(r.title, rest))
 }
 
-// leftRow is the row of moments that were folded because a restore left them.
+// leftRow is the row of checkpoints that were folded because a restore left them.
 func (l Look) leftRow(u rung) row {
-	newest, oldest := u.moments[0].Number, u.moments[len(u.moments)-1].Number
+	newest, oldest := u.checkpoints[0].Number, u.checkpoints[len(u.checkpoints)-1].Number
 	r := row{node: l.Glyphs.Dots, quiet: true, fold: true, number: Numeral(newest)}
 	if oldest != newest {
 		r.number = Numeral(oldest) + l.Glyphs.Dash + Numeral(newest)
 	}
 	var parts []string
-	for i := len(u.moments) - 1; i >= 0; i-- {
-		for _, e := range u.moments[i].Effects {
+	for i := len(u.checkpoints) - 1; i >= 0; i-- {
+		for _, e := range u.checkpoints[i].Effects {
 			parts = append(parts, screen.Escape(e.ID))
 		}
 	}

@@ -43,8 +43,8 @@ func TestWhatWasLeftIsFolded(t *testing.T) {
 	t.Parallel()
 	got := drawn(picture.NewLook(80, picturetest.Now, true, false), picturetest.Scene(), true)
 	want := []string{
-		`o      19  10:52  restored a moment`,
-		`:          15-18  left behind by a restore, with e1 and e2; h shows them`,
+		`o      19  10:52  restored a checkpoint`,
+		`:          15-18  replaced by a restore, with e1 and e2; h shows them`,
 		`o      14  10:27  working version, app healthy`,
 	}
 	at := slices.IndexFunc(got, func(s string) bool { return strings.HasPrefix(s, want[0]) })
@@ -61,27 +61,27 @@ func TestOneRowIsNotFolded(t *testing.T) {
 	v := picture.View{Tree: true}
 	v.Findings = map[retake.CheckpointID]retake.Finding{}
 	s := &picturetest.Stage{V: &v}
-	s.Moment(3, picturetest.At(9, 3), 1, picturetest.Manual("three"))
-	s.Moment(2, picturetest.At(9, 2), 1, picturetest.Manual("two"))
-	s.Moment(1, picturetest.At(9, 1), 0, picturetest.Manual("one"))
+	s.Checkpoint(3, picturetest.At(9, 3), 1, picturetest.Manual("three"))
+	s.Checkpoint(2, picturetest.At(9, 2), 1, picturetest.Manual("two"))
+	s.Checkpoint(1, picturetest.At(9, 1), 0, picturetest.Manual("one"))
 	l := picture.NewLook(80, picturetest.Now, false, false)
 	if a, b := drawn(l, v, true), drawn(l, v, false); !slices.Equal(a, b) {
 		t.Fatalf("got\n%s\nwant\n%s", strings.Join(a, "\n"), strings.Join(b, "\n"))
 	}
 }
 
-// Whatever grew from whatever: every moment is in one row, folded or not, in its order, and
+// Whatever grew from whatever: every checkpoint is in one row, folded or not, in its order, and
 // every row fits.
-func TestRowsHoldEveryMoment(t *testing.T) {
+func TestRowsHoldEveryCheckpoint(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 30).Draw(t, "moments")
+		n := rapid.IntRange(1, 30).Draw(t, "checkpoints")
 		v := picture.View{Tree: rapid.Bool().Draw(t, "tree"), Newest: int64(n)}
 		v.Findings = map[retake.CheckpointID]retake.Finding{}
 		s := &picturetest.Stage{V: &v}
 		for i := n; i > 0; i-- {
 			parent := rapid.IntRange(max(i-6, 0), i-1).Draw(t, "parent")
-			m := s.Moment(int64(i), picturetest.At(9, i), int64(parent), picturetest.Manual(fmt.Sprint("m", i)))
+			m := s.Checkpoint(int64(i), picturetest.At(9, i), int64(parent), picturetest.Manual(fmt.Sprint("m", i)))
 			if rapid.IntRange(0, 4).Draw(t, "effect") == 0 {
 				v.Checkpoints[len(v.Checkpoints)-1].Effects = []retake.Effect{{ID: fmt.Sprint("e", i), Text: "push"}}
 			}
@@ -103,8 +103,8 @@ func TestRowsHoldEveryMoment(t *testing.T) {
 					got = append(got, c.Number)
 				}
 			}
-			if x.Moment != nil {
-				got = append(got, x.Moment.Number)
+			if x.Checkpoint != nil {
+				got = append(got, x.Checkpoint.Number)
 			}
 			if k := x.Key(); keys[k] && x.Forks == 0 {
 				t.Fatalf("two rows have the key %s", k)

@@ -8,13 +8,13 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// soon is how long a timeline waits to hear what changed since the newest moment.
+// soon is how long a timeline waits to hear what changed since the newest checkpoint.
 const soon = 300 * time.Millisecond
 
 // Present is what is known of the files as they are now.
 type Present struct {
 	Status *retake.Status // nil: nothing
-	Gist   *retake.Gist   // what changed since the newest moment, when that is known too
+	Gist   *retake.Gist   // what changed since the newest checkpoint, when that is known too
 	Late   bool           // there was no answer in time
 }
 
@@ -73,8 +73,8 @@ func presentGist(ctx context.Context, s retake.Service, st *retake.Status) *reta
 	}
 }
 
-// Stand says where the files stand: at the newest moment, which is the first one only where
-// none is left out. What was asked while a save went on, or before another moment came, is
+// Stand says where the files stand: at the newest checkpoint, which is the first one only where
+// none is left out. What was asked while a save went on, or before another checkpoint came, is
 // not known.
 func (v *View) Stand(newest int64, p Present) {
 	v.Newest = newest
@@ -94,7 +94,7 @@ func (v *View) Stand(newest int64, p Present) {
 	v.Now, v.NowGist = &st.Now, p.Gist
 }
 
-// Hints lead to the moment that asks to be looked at, and to one worth going back to.
+// Hints lead to the checkpoint that asks to be looked at, and to one worth going back to.
 func (v View) Hints() []string {
 	at, back := v.Checkpoints[0], retake.Checkpoint{}
 	for _, c := range v.Checkpoints {

@@ -11,7 +11,7 @@ import (
 	"github.com/retake-dev/retake/internal/theme"
 )
 
-// AnswersAt are what is known to work at a moment; nothing when it cannot be told.
+// AnswersAt are what is known to work at a checkpoint; nothing when it cannot be told.
 func AnswersAt(ctx context.Context, s retake.Service, c *retake.Checkpoint) []retake.Answer {
 	if c == nil {
 		return nil
@@ -31,7 +31,7 @@ func ToRead(l Look, st *retake.Story) string {
 	return l.Dim("  "+l.Sep()+"  ") + l.linesOf(LineCount{Plus: st.Counts.Plus, Minus: st.Counts.Minus}) + l.Dim(" lines to read")
 }
 
-// RenderEnds names the two moments, and what is known to work there.
+// RenderEnds names the two checkpoints, and what is known to work there.
 func RenderEnds(l Look, d retake.Comparison, known [2][]retake.Answer) string {
 	places := 0
 	for _, c := range []*retake.Checkpoint{d.From, d.To} {
@@ -57,7 +57,7 @@ func RenderEnds(l Look, d retake.Comparison, known [2][]retake.Answer) string {
 		}
 		return line + "\n"
 	}
-	return end("from", d.From, "nothing, before the first moment", known[0]) + end("to", d.To, "now", known[1])
+	return end("from", d.From, "nothing, before the first checkpoint", known[0]) + end("to", d.To, "now", known[1])
 }
 
 const (

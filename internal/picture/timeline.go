@@ -25,14 +25,14 @@ type View struct {
 	Goals   Goals
 	Forks   []ForkLine
 	Earlier []retake.Checkpoint // not shown: they hold the work of turns that are
-	Tree    bool                // no moment in between is left out
+	Tree    bool                // no checkpoint in between is left out
 	Now     *retake.Counts      // what changed since the newest; nil: not known
 	NowGist *retake.Gist        // the same in words; nil: there are only counts
 	Late    bool                // it was asked what changed, and there is no answer yet
 	Level   string              // of protection; empty: not known
 }
 
-// verified reports whether anybody ever asked whether a moment works.
+// verified reports whether anybody ever asked whether a checkpoint works.
 func (v View) verified() bool {
 	for _, f := range v.Findings {
 		if len(f.Answers) > 0 {
@@ -42,13 +42,13 @@ func (v View) verified() bool {
 	return v.Good != nil
 }
 
-const leftBehind = "left behind"
+const leftBehind = "replaced"
 
 // RenderTimeline draws a timeline, newest on top.
 func RenderTimeline(l Look, v View) string {
 	head := timelineHead(l, v)
 	if len(v.Checkpoints) == 0 {
-		return head + "\nNo moment is in this part of the timeline.\n"
+		return head + "\nNo checkpoint is in this part of the timeline.\n"
 	}
 	rows, lanes := l.rows(v)
 	c := fit(l, rows, lanes, v.verified())
@@ -72,10 +72,10 @@ func (l Look) rows(v View) (rows []row, lanes int) {
 	for i, u := range us {
 		r := l.rowOf(u, v)
 		r.spot = spots[i]
-		if len(u.moments) == 1 {
-			r.tellIdle(l, u.moments[0], at)
+		if len(u.checkpoints) == 1 {
+			r.tellIdle(l, u.checkpoints[0], at)
 		}
-		if u.moments != nil && behind[u.moments[0].ID] {
+		if u.checkpoints != nil && behind[u.checkpoints[0].ID] {
 			r.left, r.loose = true, true
 		}
 		rows = append(rows, r)
@@ -83,11 +83,11 @@ func (l Look) rows(v View) (rows []row, lanes int) {
 	return rows, lanesOf(spots)
 }
 
-// hasNow reports whether the files are not, or may not be, as in the newest moment.
+// hasNow reports whether the files are not, or may not be, as in the newest checkpoint.
 func (v View) hasNow() bool { return v.Now != nil && v.Now.Total() > 0 || v.Now == nil && v.Late }
 
-// nowRow is what changed since the newest moment. While that is not known it says so: without
-// a row, the newest moment would look like the present.
+// nowRow is what changed since the newest checkpoint. While that is not known it says so: without
+// a row, the newest checkpoint would look like the present.
 func (l Look) nowRow(v View) row {
 	r := row{node: l.Glyphs.Dots, quiet: true, when: "now", said: true}
 	if v.Now == nil {
@@ -111,7 +111,7 @@ func nowTitle(n retake.Counts, since int64) string {
 	return fmt.Sprintf("%s deleted, %s changed since %d", screen.Count(n.Deleted), screen.Count(kept), since)
 }
 
-// behind are the moments that do not lie on the way to the newest one, where that is no
+// behind are the checkpoints that do not lie on the way to the newest one, where that is no
 // picture of lanes. Where the way leaves what is shown, nothing is said.
 func (v View) behind() map[retake.CheckpointID]bool {
 	behind, cs := map[retake.CheckpointID]bool{}, v.Checkpoints
@@ -133,13 +133,13 @@ func (v View) behind() map[retake.CheckpointID]bool {
 	return behind
 }
 
-// timelineHead is the answer first: which moment is good, and since when all is protected.
+// timelineHead is the answer first: which checkpoint is good, and since when all is protected.
 func timelineHead(l Look, v View) string {
 	name, root := screen.Escape(v.Workspace.Name), l.Path(v.Workspace.Root)
 	good := ""
 	switch {
 	case v.Good != nil:
-		good = l.Green(l.Glyphs.Yes) + " good is " + l.Bold(fmt.Sprint(v.Good.Number))
+		good = l.Green(l.Glyphs.Yes) + " last good " + l.Bold(fmt.Sprint(v.Good.Number))
 		if l.Width >= WideFrom {
 			good += " " + l.Dim(l.Clock(v.Good.Time))
 		}
@@ -151,7 +151,7 @@ func timelineHead(l Look, v View) string {
 		if v.Level != "" {
 			rest += ", " + screen.Escape(v.Level)
 		}
-		rest = l.Facts(rest, Moments(v.Total))
+		rest = l.Facts(rest, Checkpoints(v.Total))
 	}
 	right := l.Dim(rest)
 	if good != "" {

@@ -89,12 +89,12 @@ func (c columns) head() string {
 	if c.who > 0 {
 		h += screen.Pad("who", c.who) + "  "
 	}
-	h += screen.Pad("what was going on", c.title) + "  "
+	h += screen.Pad("message", c.title) + "  "
 	if c.flag > 0 {
 		h += strings.Repeat(" ", c.flag) + "  "
 	}
 	if c.verify > 0 {
-		h += screen.Pad("verify", c.verify)
+		h += screen.Pad("checks", c.verify)
 	}
 	h += screen.PadLeft("files", c.files)
 	if c.wide {
@@ -146,7 +146,7 @@ func (l Look) rowLine(c columns, r row, changed string) string {
 	return line + l.verifyOf(c, r, shade) + shade(screen.PadLeft(r.files, c.files)) + "  " + changed
 }
 
-// node is the sign of a row: green when the moment is good.
+// node is the sign of a row: green when the checkpoint is good.
 func (l Look) node(r row) string {
 	switch {
 	case r.good:
@@ -184,7 +184,7 @@ func (l Look) verifyOf(c columns, r row, shade func(string) string) string {
 	return cell + strings.Repeat(" ", max(c.verify-l.ShownWidth(cell), 0))
 }
 
-// leadOf is the last column: a pin says why a moment stays, also behind. What the second
+// leadOf is the last column: a pin says why a checkpoint stays, also behind. What the second
 // line tells is not told twice.
 func (r row) leadOf(told bool) string {
 	switch {

@@ -17,8 +17,8 @@ type row struct {
 	node    string
 	newest  bool
 	good    bool
-	quiet   bool // no moment, or one that nobody looks for
-	fold    bool // moments that a restore left behind
+	quiet   bool // no checkpoint, or one that nobody looks for
+	fold    bool // checkpoints that a restore left behind
 	number  string
 	when    string
 	who     string
@@ -50,13 +50,13 @@ func (l Look) rowOf(u rung, v View) row {
 		return l.leftRow(u)
 	case u.more > 0:
 		return row{node: l.Glyphs.Dots, quiet: true, title: fmt.Sprintf("+%s", Number(int64(u.more), "fork", "forks"))}
-	case len(u.moments) > 1:
-		return l.quietRow(u.moments, v)
+	case len(u.checkpoints) > 1:
+		return l.quietRow(u.checkpoints, v)
 	}
-	return l.momentRow(u.moments[0], v)
+	return l.checkpointRow(u.checkpoints[0], v)
 }
 
-func (l Look) momentRow(c retake.Checkpoint, v View) row {
+func (l Look) checkpointRow(c retake.Checkpoint, v View) row {
 	f := v.Findings[c.ID]
 	r := row{
 		node: l.Glyphs.Ring, number: fmt.Sprint(c.Number), when: l.Clock(c.Time), who: who(c), good: f.Good, asked: true,
@@ -150,26 +150,26 @@ func countPoints(c retake.Checkpoint) []retake.Point {
 
 const deletedWord = "deleted"
 
-// forkRow is a fork with the count of its newest moment.
+// forkRow is a fork with the count of its newest checkpoint.
 func (l Look) forkRow(f ForkLine) row {
 	c := *f.Latest
 	r := row{
 		node: l.Glyphs.Ring, when: l.Clock(c.Time), who: who(c), good: f.Finding.Good, said: true, asked: true,
-		title: fmt.Sprintf("fork %s, %s", screen.Escape(f.Name), Moments(f.Count)), badges: l.Badges(f.Finding.Answers),
+		title: fmt.Sprintf("fork %s, %s", screen.Escape(f.Name), Checkpoints(f.Count)), badges: l.Badges(f.Finding.Answers),
 	}
 	r.tell(l, c, f.Finding.Gist)
 	r.heavy = false
 	return r
 }
 
-// quietRow is a run of quiet moments. Files that always move are the same each time, so the
+// quietRow is a run of quiet checkpoints. Files that always move are the same each time, so the
 // most that one of them changed stands for all; own edits are added up.
 func (l Look) quietRow(run []retake.Checkpoint, v View) row {
 	newest, oldest := run[0], run[len(run)-1]
 	r := row{
 		node: l.Glyphs.Dots, quiet: true, when: l.Clock(oldest.Time), who: who(newest),
 		number: fmt.Sprintf("%d%s%d", oldest.Number, l.Glyphs.Dash, newest.Number),
-		title:  fmt.Sprintf("%s quiet moments, until %s", screen.Count(int64(len(run))), l.Clock(newest.Time)),
+		title:  fmt.Sprintf("%s auto-checkpoints, until %s", screen.Count(int64(len(run))), l.Clock(newest.Time)),
 	}
 	var most int64
 	moving := false
@@ -192,7 +192,7 @@ func (l Look) quietRow(run []retake.Checkpoint, v View) row {
 	return r
 }
 
-// who is at the beginning of a moment: an agent, or you.
+// who is at the beginning of a checkpoint: an agent, or you.
 func who(c retake.Checkpoint) string {
 	if t := c.Turn; t != nil {
 		switch len(t.Contested) {
@@ -217,7 +217,7 @@ func agentWord(agent string) string {
 	return screen.Escape(first)
 }
 
-// flagsOf are what a person must know of a moment before they trust it, the gravest first.
+// flagsOf are what a person must know of a checkpoint before they trust it, the gravest first.
 func (l Look) flagsOf(c retake.Checkpoint, g *retake.Gist) []flag {
 	var out []flag
 	if g != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-dev/retake/internal/screen"
 )
 
-// told is what really changed in a moment: a column when the timeline is wide, and lines
+// told is what really changed in a checkpoint: a column when the timeline is wide, and lines
 // below the title for what has no room there.
 func (l Look) told(c columns, r row) (story string, second []string) {
 	if !c.wide {
@@ -272,8 +272,8 @@ func (l Look) pointText(p retake.Point) string {
 	return text
 }
 
-// effectRows are what was done outside before a moment, the newest on top. They are
-// moments of the world, so nothing takes them back.
+// effectRows are what was done outside before a checkpoint, the newest on top. They are
+// checkpoints of the world, so nothing takes them back.
 func (l Look) effectRows(c columns, r row) string {
 	var b strings.Builder
 	for i := len(r.effects) - 1; i >= 0; i-- {
@@ -289,7 +289,7 @@ func (l Look) effectRow(c columns, r row, e retake.Effect) string {
 	}
 	line := l.graphBelow(r.spot, shade(l.Glyphs.Arrow), c.lanes) + shade(screen.PadLeft(screen.Escape(e.ID), c.number)) + "  " +
 		l.Dim(screen.Pad(l.Clock(e.Time), c.when)) + "  "
-	room := c.title + 2 + c.verify + c.files
+	room := c.title + 2 + c.verify + c.files - max(len(e.Word())-c.lead, 0)
 	if c.wide {
 		room = c.title
 		if c.flag > 0 {

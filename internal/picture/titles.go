@@ -9,11 +9,11 @@ import (
 	"github.com/retake-dev/retake/internal/screen"
 )
 
-// Goals names what moments went to, or grew from: the number of a moment, or a
+// Goals names what checkpoints went to, or grew from: the number of a checkpoint, or a
 // fork.
 type Goals map[retake.CheckpointID]string
 
-// GoalsOf finds the names that the titles of some moments need. What cannot be
+// GoalsOf finds the names that the titles of some checkpoints need. What cannot be
 // found, because it was forgotten, is told without a name.
 func GoalsOf(ctx context.Context, s retake.Service, ws retake.Workspace, cs []retake.Checkpoint) Goals {
 	g := Goals{}
@@ -33,7 +33,7 @@ func ForksOnce(ctx context.Context, s retake.Service, ws retake.Workspace) func(
 	})
 }
 
-// find fills the names, and answers by which moments each fork was adopted.
+// find fills the names, and answers by which checkpoints each fork was adopted.
 func (g Goals) find(ctx context.Context, s retake.Service, ws retake.Workspace, cs []retake.Checkpoint, forks func() []retake.WorkspaceState) map[retake.WorkspaceID][]retake.CheckpointID {
 	adopted := map[retake.WorkspaceID][]retake.CheckpointID{}
 	for _, c := range cs {
@@ -63,7 +63,7 @@ func (g Goals) find(ctx context.Context, s retake.Service, ws retake.Workspace, 
 	return adopted
 }
 
-// forkOf finds the fork that a moment belongs to.
+// forkOf finds the fork that a checkpoint belongs to.
 func forkOf(ctx context.Context, s retake.Service, forks []retake.WorkspaceState, id retake.CheckpointID) (retake.WorkspaceState, bool) {
 	for _, f := range forks {
 		if f.Latest != nil && f.Latest.ID == id {
@@ -123,9 +123,9 @@ func titleWith(c retake.Checkpoint, g Goals) (text string, said bool) {
 	case retake.TriggerComplete:
 		return "the rest, after time ran out", false
 	case retake.TriggerSafety:
-		return "kept before the restore", false
+		return "saved before the restore", false
 	case retake.TriggerFork:
-		return "grew from " + g.name(c.Parent, "another workspace"), false
+		return "forked from " + g.name(c.Parent, "another workspace"), false
 	case retake.TriggerReturn:
 		if c.Return != nil {
 			return returned(*c.Return, g), false
@@ -142,9 +142,9 @@ func titleWith(c retake.Checkpoint, g Goals) (text string, said bool) {
 	return Files(c.Changed.Total()) + " changed", false
 }
 
-// returned says in what way a moment went somewhere.
+// returned says in what way a checkpoint went somewhere.
 func returned(r retake.Return, g Goals) string {
-	const some = "a moment"
+	const some = "a checkpoint"
 	text := "restored "
 	switch r.Course {
 	case retake.CourseUndo:

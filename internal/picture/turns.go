@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake/internal/screen"
 )
 
-// Titled is the title of a moment; what a person asked an agent for is quoted.
+// Titled is the title of a checkpoint; what a person asked an agent for is quoted.
 func (l Look) Titled(c retake.Checkpoint, g Goals) (text string, said bool) {
 	text, said = titleWith(c, g)
 	text = l.plain(text)
@@ -52,7 +52,7 @@ func (l Look) turnFlags(t *retake.Turn) []flag {
 	}
 	var out []flag
 	if len(t.Contested) > 0 {
-		out = append(out, flag{"contested", l.Cyan, "also at work: " + screen.Escape(strings.Join(t.Contested, ", "))})
+		out = append(out, flag{"overlap", l.Cyan, "also at work: " + screen.Escape(strings.Join(t.Contested, ", "))})
 	}
 	if t.Running > 0 {
 		out = append(out, flag{"not quiescent", l.Cyan, Number(int64(t.Running), "job ran", "jobs ran") + " on in the background"})
@@ -61,7 +61,7 @@ func (l Look) turnFlags(t *retake.Turn) []flag {
 		out = append(out, flag{Number(int64(n), "sub-agent", "sub-agents"), l.Cyan, subagentNames(t.Subagents)})
 	}
 	if t.Failed != "" {
-		out = append(out, flag{"cut off", l.Yellow, screen.Escape(t.Failed)})
+		out = append(out, flag{"interrupted", l.Yellow, screen.Escape(t.Failed)})
 	}
 	if t.Late > 0 {
 		out = append(out, flag{"late", l.Cyan, "the files were read " + screen.Took(t.Late) + " after the signal"})

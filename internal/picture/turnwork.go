@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	turnSteps  = 64 // moments of one turn that are walked through
-	turnLookup = 32 // moments that are asked for because a picture does not hold them
+	turnSteps  = 64 // checkpoints of one turn that are walked through
+	turnLookup = 32 // checkpoints that are asked for because a picture does not hold them
 )
 
-// before gives the moment that another one grew from, if it is known.
+// before gives the checkpoint that another one grew from, if it is known.
 type before func(retake.CheckpointID) (retake.Checkpoint, bool)
 
-// workOf are the moments that hold what a turn did which ended with nothing more, the oldest
+// workOf are the checkpoints that hold what a turn did which ended with nothing more, the oldest
 // first. Known is false when one on the way to its beginning is not there to be asked.
 func workOf(c retake.Checkpoint, at before) (work []int64, known bool) {
 	for step, next := 0, c; step < turnSteps && next.Parent != ""; step++ {
@@ -36,7 +36,7 @@ func workOf(c retake.Checkpoint, at before) (work []int64, known bool) {
 	return work, true
 }
 
-// turnEffects are what a turn did outside before its last moment, the oldest first.
+// turnEffects are what a turn did outside before its last checkpoint, the oldest first.
 func turnEffects(end retake.Checkpoint, at before) []retake.Effect {
 	var out []retake.Effect
 	for step, next := 0, end; step < turnSteps && next.Parent != ""; step++ {
@@ -55,7 +55,7 @@ func idle(c retake.Checkpoint) bool {
 	return c.Turn != nil && c.Trigger == retake.TriggerTurn && c.Changed.Total() == 0
 }
 
-// sameTurn reports whether a moment was taken in the turn that another one ended.
+// sameTurn reports whether a checkpoint was taken in the turn that another one ended.
 func sameTurn(end, c retake.Checkpoint) bool {
 	if end.Turn == nil || c.Turn == nil || end.Turn.ID == "" {
 		return false
@@ -68,7 +68,7 @@ func sameTurn(end, c retake.Checkpoint) bool {
 	}
 }
 
-// span names moments of one turn: 7, or 7–9.
+// span names checkpoints of one turn: 7, or 7–9.
 func (l Look) span(work []int64) string {
 	first, last := work[0], work[len(work)-1]
 	if first == last {
@@ -91,7 +91,7 @@ func (r *row) tellIdle(l Look, c retake.Checkpoint, at before) {
 	}
 }
 
-// workLine leads from a turn with nothing more to the moments that hold its work.
+// workLine leads from a turn with nothing more to the checkpoints that hold its work.
 func (l Look) workLine(work []int64) string {
 	if len(work) == 0 {
 		return ""
@@ -99,7 +99,7 @@ func (l Look) workLine(work []int64) string {
 	return fmt.Sprintf("\n  the work of this turn is in %s: retake show %d\n", l.span(work), work[len(work)-1])
 }
 
-// before looks among the moments that are shown, and among those that were asked for.
+// before looks among the checkpoints that are shown, and among those that were asked for.
 func (v View) before() before {
 	all := sync.OnceValue(func() map[retake.CheckpointID]retake.Checkpoint {
 		m := make(map[retake.CheckpointID]retake.Checkpoint, len(v.Checkpoints)+len(v.Earlier))
@@ -116,7 +116,7 @@ func (v View) before() before {
 	}
 }
 
-// findEarlier asks for the moments that hold the work of turns which are shown, where they
+// findEarlier asks for the checkpoints that hold the work of turns which are shown, where they
 // are not shown themselves. What cannot be found is not told.
 func (v *View) findEarlier(ctx context.Context, s retake.Service, ws retake.Workspace) {
 	v.Earlier = nil
@@ -137,7 +137,7 @@ func (v *View) findEarlier(ctx context.Context, s retake.Service, ws retake.Work
 	}
 }
 
-// asker asks a service for moments by their ids, a bounded number of times.
+// asker asks a service for checkpoints by their ids, a bounded number of times.
 func asker(ctx context.Context, s retake.Service, ws retake.Workspace) before {
 	left := turnLookup
 	return func(id retake.CheckpointID) (retake.Checkpoint, bool) {

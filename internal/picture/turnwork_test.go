@@ -11,7 +11,7 @@ import (
 	"github.com/retake-dev/retake/internal/screen"
 )
 
-// turned is a turn with two moments on its way and nothing more at its end, after one that
+// turned is a turn with two checkpoints on its way and nothing more at its end, after one that
 // only talked.
 func turned() picture.View {
 	v := picture.View{Tree: true, Newest: 5}
@@ -23,15 +23,15 @@ func turned() picture.View {
 			c.Turn = &retake.Turn{Agent: "codex", Session: "0f3a", ID: "t9", Prompt: "do all"}
 		}
 	}
-	s.Moment(5, picturetest.At(9, 5), 4, part(retake.TriggerTurn, "do all", 0))
-	s.Moment(4, picturetest.At(9, 4), 3, part(retake.TriggerTask, "task 2 of 2 completed: the style", 1))
-	s.Moment(3, picturetest.At(9, 3), 2, part(retake.TriggerTask, "task 1 of 2 completed: the page", 2))
-	s.Moment(2, picturetest.At(9, 2), 1, picturetest.Claude("“", "what is here?"))
-	s.Moment(1, picturetest.At(9, 1), 0, picturetest.Manual("one"))
+	s.Checkpoint(5, picturetest.At(9, 5), 4, part(retake.TriggerTurn, "do all", 0))
+	s.Checkpoint(4, picturetest.At(9, 4), 3, part(retake.TriggerTask, "task 2 of 2 completed: the style", 1))
+	s.Checkpoint(3, picturetest.At(9, 3), 2, part(retake.TriggerTask, "task 1 of 2 completed: the page", 2))
+	s.Checkpoint(2, picturetest.At(9, 2), 1, picturetest.Claude("“", "what is here?"))
+	s.Checkpoint(1, picturetest.At(9, 1), 0, picturetest.Manual("one"))
 	return v
 }
 
-// rowOf is the row of a moment in a timeline.
+// rowOf is the row of a checkpoint in a timeline.
 func rowOf(t *testing.T, width int, v picture.View, title string) string {
 	t.Helper()
 	for line := range strings.SplitSeq(picture.RenderTimeline(picture.NewLook(width, picturetest.Now, false, false), v), "\n") {
@@ -59,12 +59,12 @@ func TestATurnSaysWhereItsWorkIs(t *testing.T) {
 	if got := strings.Join(drawn(l, v, false), "\n"); !strings.Contains(got, "–  in 3–4") {
 		t.Errorf("got\n%s", got)
 	}
-	if got := strings.Join(l.Brief(v, picture.Subject{Moment: &v.Checkpoints[0]}, 6), "\n"); !strings.Contains(got, "its work is in 3–4") {
+	if got := strings.Join(l.Brief(v, picture.Subject{Checkpoint: &v.Checkpoints[0]}, 6), "\n"); !strings.Contains(got, "its work is in 3–4") {
 		t.Errorf("got\n%s", got)
 	}
 }
 
-// finder is a service that knows the moments of a view.
+// finder is a service that knows the checkpoints of a view.
 type finder struct {
 	retake.Service
 	v picture.View
@@ -81,7 +81,7 @@ func (f finder) Find(_ context.Context, _ retake.WorkspaceID, ref string) (retak
 
 func noForks() []retake.WorkspaceState { return nil }
 
-// Where the moments of a turn are not shown, they are asked for. Where nobody knows them,
+// Where the checkpoints of a turn are not shown, they are asked for. Where nobody knows them,
 // nothing is said.
 func TestWorkIsFoundWhereItIsNotShown(t *testing.T) {
 	t.Parallel()
@@ -111,7 +111,7 @@ func TestEffectsFitTheCard(t *testing.T) {
 				}
 			}
 			bare := strings.NewReplacer(" ", "", "\n", "")
-			if !strings.Contains(bare.Replace(got), bare.Replace(text)+"staysdone") && !strings.Contains(got, "letters more, --json  stays done") {
+			if !strings.Contains(bare.Replace(got), bare.Replace(text)+"can'tbeundone") && !strings.Contains(got, "letters more, --json  can't be undone") {
 				t.Errorf("something of %q is lost in\n%s", text, got)
 			}
 		}

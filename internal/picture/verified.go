@@ -11,10 +11,10 @@ import (
 // outputShown is how many lines of what a run printed are shown; its end tells most.
 const outputShown = 40
 
-// RenderVerified tells every run about a moment, and the end of what each printed.
+// RenderVerified tells every run about a checkpoint, and the end of what each printed.
 func RenderVerified(l Look, c Card) string {
 	if len(c.Verifications) == 0 && len(c.answers()) == 0 {
-		return "Nobody verified this moment.\n\n" + l.Dim("A verification is a command that passes or fails: retake verify -- npm test") + "\n"
+		return "No checks were run on this checkpoint.\n\n" + l.Dim("A check is a command that passes or fails: retake verify -- npm test") + "\n"
 	}
 	var b strings.Builder
 	for _, line := range l.verifyLines(c) {
@@ -57,7 +57,7 @@ func (l Look) runOutput(c Card, v retake.Verification) string {
 	return b.String()
 }
 
-// RenderSaid tells what was asked, called and answered in the turn of a moment, and its
+// RenderSaid tells what was asked, called and answered in the turn of a checkpoint, and its
 // tasks.
 func RenderSaid(l Look, c Card) string {
 	var out []string

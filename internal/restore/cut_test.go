@@ -13,7 +13,7 @@ import (
 	"github.com/retake-dev/retake/internal/fsx"
 )
 
-// rehearse goes to the first moment and back to the second, and answers how many operations
+// rehearse goes to the first checkpoint and back to the second, and answers how many operations
 // the way there took.
 func (b *bed) rehearse(t fataler, seam fsx.FS, before string) int64 {
 	counted, counter := fsx.Counting(seam)

@@ -1,4 +1,4 @@
-// Package restore takes a live workspace to another moment: it makes the plan,
+// Package restore takes a live workspace to another checkpoint: it makes the plan,
 // and does it.
 //
 // Planning reads and touches nothing. Applying changes only the paths of its plan,
@@ -11,5 +11,5 @@
 //	R2  A path that is not as the plan expects is left, and named.
 //	R3  Before the first change the journal is durable; until the last one is, it stays.
 //	R4  A plan that was cut off at any point can be finished and can be unwound.
-//	R5  What was excluded, unreadable or unheld at either moment is left alone.
+//	R5  What was excluded, unreadable or unheld at either checkpoint is left alone.
 package restore

@@ -154,7 +154,7 @@ func TestNewFilesAreDurableWhateverElseGoes(t *testing.T) {
 	}
 }
 
-// Fault: a path that is in no moment any more made every first try answer that it moved.
+// Fault: a path that is in no checkpoint any more made every first try answer that it moved.
 func TestPlanWithAPathThatBecameAGapApplies(t *testing.T) {
 	t.Parallel()
 	r := newTrial(t, "a", "one", "z", "1")
@@ -167,7 +167,7 @@ func TestPlanWithAPathThatBecameAGapApplies(t *testing.T) {
 	r.has("a", "two!", "z", "1")
 }
 
-// Fault: a directory that stayed for a path in no moment lost its repository.
+// Fault: a directory that stayed for a path in no checkpoint lost its repository.
 func TestRepositoryStaysWithItsDirectory(t *testing.T) {
 	t.Parallel()
 	r := newTrial(t, "z", "1")
@@ -224,7 +224,7 @@ func TestForkInItsOwnWorkspaceIsRefused(t *testing.T) {
 	}
 }
 
-// Fault: a fork whose directory was removed could not be adopted, though its moments are there.
+// Fault: a fork whose directory was removed could not be adopted, though its checkpoints are there.
 func TestRemovedForkIsAdopted(t *testing.T) {
 	t.Parallel()
 	r := newTrial(t, "a", "1", "b", "1")

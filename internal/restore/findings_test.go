@@ -66,7 +66,7 @@ func (r *trial) put(files ...string) {
 	}
 }
 
-// turn writes files and makes a moment of them.
+// turn writes files and makes a checkpoint of them.
 func (r *trial) turn(files ...string) {
 	r.Helper()
 	r.put(files...)
@@ -217,7 +217,7 @@ func TestPathOfALogTakesTheWholeDatabase(t *testing.T) {
 }
 
 // Fault: undo took back the lines of a log, again and again, and came no further.
-func TestUndoPassesOverMomentsOfALog(t *testing.T) {
+func TestUndoPassesOverCheckpointsOfALog(t *testing.T) {
 	t.Parallel()
 	r := newTrial(t, "a", "1", "b", "1", "srv.log", "")
 	r.turn("a", "22")
@@ -240,8 +240,8 @@ func TestUndoPassesOverMomentsOfALog(t *testing.T) {
 	r.has("a", "22", "b", "22")
 }
 
-// Fault: undo passed over a moment in which only a repository changed.
-func TestU1_UndoOfAMomentOfARepository(t *testing.T) {
+// Fault: undo passed over a checkpoint in which only a repository changed.
+func TestU1_UndoOfACheckpointOfARepository(t *testing.T) {
 	t.Parallel()
 	r := newTrial(t, "a", "1", ".git/HEAD", "x")
 	r.turn("a", "22")

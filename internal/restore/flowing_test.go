@@ -39,7 +39,7 @@ func TestALogThatGoesOnStopsNothing(t *testing.T) {
 	}
 }
 
-// A log that changed since the last moment asks for the word that every edit does.
+// A log that changed since the last checkpoint asks for the word that every edit does.
 func TestALogThatGoesOnAsks(t *testing.T) {
 	t.Parallel()
 	r := newTrial(t, "a", "1", "app.log", "x\n")

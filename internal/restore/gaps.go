@@ -6,14 +6,14 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// gaps are the places that a moment does not hold.
+// gaps are the places that a checkpoint does not hold.
 type gaps struct {
 	at    map[string]retake.Reason // paths and directories, without the slash
 	above map[string]bool          // directories with a gap somewhere below
-	torn  map[string]bool          // held, with bytes that may mix two moments
+	torn  map[string]bool          // held, with bytes that may mix two checkpoints
 }
 
-// newGaps takes the gaps of a moment apart. With names, a directory that moved while
+// newGaps takes the gaps of a checkpoint apart. With names, a directory that moved while
 // it was listed counts as well: names may be missing in it.
 func newGaps(list []retake.Gap, names bool) gaps {
 	g := gaps{at: map[string]retake.Reason{}, above: map[string]bool{}, torn: map[string]bool{}}

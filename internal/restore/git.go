@@ -23,7 +23,7 @@ func InRepository(path string) bool {
 	return false
 }
 
-// leaveGit keeps a repository, and notes when it is elsewhere in the moment gone to. It
+// leaveGit keeps a repository, and notes when it is elsewhere in the checkpoint gone to. It
 // reads files and runs nothing.
 func (p *planner) leaveGit(ctx context.Context, path string, s sides) error {
 	now, err := p.head(ctx, s.now)

@@ -11,7 +11,7 @@ import (
 )
 
 // A workspace that lies in another one is known by a mark on its directory. Going back to
-// a moment before it was protected must not end its protection.
+// a checkpoint before it was protected must not end its protection.
 func TestAWorkspaceInsideStaysOne(t *testing.T) {
 	r := newTrial(t, "out", "1\n", "in/file", "1\n")
 	inner, err := r.s.Init(t.Context(), retake.InitRequest{Dir: r.at("in"), Accept: []string{retake.DangerNested}})

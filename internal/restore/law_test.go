@@ -211,7 +211,7 @@ func save(t fataler, s *service.Service, ws retake.WorkspaceID) {
 	must(t, err)
 }
 
-// Going to any moment gives exactly what was there, and going back what is there now.
+// Going to any checkpoint gives exactly what was there, and going back what is there now.
 func TestThereAndBack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

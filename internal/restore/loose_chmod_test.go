@@ -18,7 +18,7 @@ func TestUndoOfAModeBesideALooseEdit(t *testing.T) {
 	defer s.Close()
 	must(t, os.Chmod(path, 0o600))
 	save(t, s, b.ws)
-	must(t, os.WriteFile(path, []byte("edited, in no moment\n"), 0o600))
+	must(t, os.WriteFile(path, []byte("edited, in no checkpoint\n"), 0o600))
 	if _, err := b.apply(s, retake.PlanRequest{Course: retake.CourseUndo, Ref: "2"}); err != nil {
 		t.Fatalf("nobody touched anything: %v", err)
 	}
@@ -26,7 +26,7 @@ func TestUndoOfAModeBesideALooseEdit(t *testing.T) {
 	must(t, err)
 	text, err := os.ReadFile(path)
 	must(t, err)
-	if i.Mode() != 0o644 || string(text) != "edited, in no moment\n" {
+	if i.Mode() != 0o644 || string(text) != "edited, in no checkpoint\n" {
 		t.Errorf("mode %s, text %q", i.Mode(), text)
 	}
 }

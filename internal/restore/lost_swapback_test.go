@@ -70,7 +70,7 @@ func testLost(t *testing.T, second func(path string), want string) {
 		switch n {
 		case 1: // after the look, before the swap: an editor saves by a rename
 			tmp := filepath.Join(dir, "tmp")
-			must(t, os.WriteFile(tmp, []byte("mine, in no moment\n"), 0o644))
+			must(t, os.WriteFile(tmp, []byte("mine, in no checkpoint\n"), 0o644))
 			must(t, os.Rename(tmp, path))
 		case 2: // before they are swapped back
 			second(path)
@@ -102,7 +102,7 @@ func testLost(t *testing.T, second func(path string), want string) {
 // Somebody deletes the name between the two swaps: swapping back fails, and what the
 // editor saved is deleted.
 func TestSavedFileIsLostWhenTheNameGoes(t *testing.T) {
-	testLost(t, func(path string) { must(t, os.Remove(path)) }, "mine, in no moment\n")
+	testLost(t, func(path string) { must(t, os.Remove(path)) }, "mine, in no checkpoint\n")
 }
 
 // The editor saves once more between the two swaps: swapping back brings the first

@@ -57,7 +57,7 @@ func (p *planner) ask(class string, paths []string, one, more string) {
 	p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: class, Text: text, Paths: paths})
 }
 
-// askUncaptured: what no moment holds cannot be given back.
+// askUncaptured: what no checkpoint holds cannot be given back.
 func (p *planner) askUncaptured() {
 	var torn []string
 	for _, s := range p.touched() {
@@ -66,14 +66,14 @@ func (p *planner) askUncaptured() {
 		}
 	}
 	if len(p.uncaptured) > 0 {
-		p.ask(retake.ObstacleUncaptured, slices.Concat(p.uncaptured, torn), "%s is in the way and in no moment; it stays", "%s are in the way and in no moment, or only in part; they stay")
+		p.ask(retake.ObstacleUncaptured, slices.Concat(p.uncaptured, torn), "%s is in the way and in no checkpoint; it stays", "%s are in the way and in no checkpoint, or only in part; they stay")
 		return
 	}
 	p.ask(retake.ObstacleUncaptured, torn, "%s changes each time it is read, and is kept only as it is caught", "%s change each time they are read, and are kept only as they are caught")
 }
 
 // askChanged: what changed since the last checkpoint is somebody's work that no
-// moment shows yet.
+// checkpoint shows yet.
 func (p *planner) askChanged() {
 	if p.Base != nil {
 		return
@@ -84,14 +84,14 @@ func (p *planner) askChanged() {
 			paths = append(paths, s.Path)
 		}
 	}
-	p.ask(retake.ObstacleChanged, paths, "%s changed since the last moment", "%s changed since the last moment")
+	p.ask(retake.ObstacleChanged, paths, "%s changed since the last checkpoint", "%s changed since the last checkpoint")
 }
 
 func (p *planner) touched() []retake.Step {
 	return slices.Concat(p.plan.Deletes, p.plan.Writes, p.plan.Merges)
 }
 
-// askPartial: bytes of the moment gone to may mix two others, or it does not hold
+// askPartial: bytes of the checkpoint gone to may mix two others, or it does not hold
 // what is there now.
 func (p *planner) askPartial() {
 	var paths []string
@@ -105,7 +105,7 @@ func (p *planner) askPartial() {
 			paths = append(paths, k.Path)
 		}
 	}
-	p.ask(retake.ObstaclePartial, paths, "%s is not whole in that moment", "%s are not whole in that moment")
+	p.ask(retake.ObstaclePartial, paths, "%s is not whole in that checkpoint", "%s are not whole in that checkpoint")
 }
 
 func (p *planner) askMass() {

@@ -48,7 +48,7 @@ func (t *timeline) start() int {
 }
 
 // safeties keeps what was there before a restore, for a day, and all that taking
-// back and bringing again of the last restores needs: the moment itself, what was
+// back and bringing again of the last restores needs: the checkpoint itself, what was
 // there before it, where it led, and the one before that.
 func (t *timeline) safeties() {
 	at := make(map[retake.CheckpointID]int, len(t.rows))

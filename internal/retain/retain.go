@@ -28,8 +28,8 @@ const (
 
 	Young = time.Hour // goes only when the disk is in danger
 
-	pause   = 24 * time.Hour // the most that a gap between two moments counts
-	ladder  = 20             // newest moments that undo finds whole, however old they are
+	pause   = 24 * time.Hour // the most that a gap between two checkpoints counts
+	ladder  = 20             // newest checkpoints that undo finds whole, however old they are
 	returns = 10             // newest restores that can be taken back, however old they are
 )
 

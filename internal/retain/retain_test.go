@@ -222,7 +222,7 @@ func TestForEver(t *testing.T) {
 }
 
 // Undo finds the last moments whole after a weekend.
-func TestTheLastMomentsStay(t *testing.T) {
+func TestTheLastCheckpointsStay(t *testing.T) {
 	t.Parallel()
 	rows := every(time.Minute, 100, now.Add(-60*day))
 	rows = append(rows, retain.Row{ID: id(101), Number: 101, Time: now.Add(-time.Minute)})

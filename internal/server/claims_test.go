@@ -26,7 +26,7 @@ func TestV1_AgentKeyReportsClaims(t *testing.T) {
 	}
 	reader := b.as(retake.KeyReader)
 	if good, err := reader.Find(t.Context(), ws, "good"); err == nil {
-		t.Errorf("moment %d is good by the word of an agent", good.Number)
+		t.Errorf("checkpoint %d is good by the word of an agent", good.Number)
 	}
 	v, err := b.as(retake.KeyOperator).Attest(t.Context(), passed)
 	must(t, err)

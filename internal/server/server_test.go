@@ -201,7 +201,7 @@ func TestOnce(t *testing.T) {
 	log, err := b.as(retake.KeyReader).Log(t.Context(), retake.LogQuery{Workspace: b.begun.Namespace.Default})
 	must(t, err)
 	if log.Total != 3 { // the first of all, a, and a with another key
-		t.Errorf("%d moments", log.Total)
+		t.Errorf("%d checkpoints", log.Total)
 	}
 }
 

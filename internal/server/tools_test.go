@@ -67,7 +67,7 @@ func TestToolsOfAServer(t *testing.T) {
 		t.Fatalf("%+v", c)
 	}
 	for _, at := range []string{"/mcp", "/mcp/", "/mcp/default", "/mcp/" + string(ws)} {
-		if c := b.tool(at, b.secret(retake.KeyReader), "timeline", `{}`); c.find(`of (\d+) moments`) != "2" || !strings.Contains(c.text(), "by a tool") {
+		if c := b.tool(at, b.secret(retake.KeyReader), "timeline", `{}`); c.find(`of (\d+) checkpoints`) != "2" || !strings.Contains(c.text(), "by a tool") {
 			t.Errorf("%s: %+v", at, c)
 		}
 	}
@@ -123,6 +123,6 @@ func TestToolsNeedAKey(t *testing.T) {
 		t.Errorf("a page of another place: %d %s", res.StatusCode, text)
 	}
 	if tl, err := b.as(retake.KeyReader).Log(t.Context(), retake.LogQuery{Workspace: b.begun.Namespace.Default}); err != nil || tl.Total != 1 {
-		t.Errorf("%d moments, %v", tl.Total, err)
+		t.Errorf("%d checkpoints, %v", tl.Total, err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// prepareAdopt records the fork as it is now: what is brought must be a moment first.
+// prepareAdopt records the fork as it is now: what is brought must be a checkpoint first.
 func (s *Service) prepareAdopt(ctx context.Context, req retake.PlanRequest) error {
 	if req.Course != retake.CourseAdopt {
 		return nil
@@ -16,7 +16,7 @@ func (s *Service) prepareAdopt(ctx context.Context, req retake.PlanRequest) erro
 	if err != nil {
 		return fault("no such fork", unchanged, err)
 	}
-	if !s.stillThere(fork) { // its last moment is there all the same
+	if !s.stillThere(fork) { // its last checkpoint is there all the same
 		return nil
 	}
 	_, err = s.Save(ctx, retake.SaveRequest{Workspace: req.Fork, Intent: "before it is adopted", IfChanged: true})
@@ -30,7 +30,7 @@ func (s *Service) adopting(ctx context.Context, ws retake.Workspace, j journey) 
 		return j, fault("no such fork", unchanged, err)
 	}
 	if fork.Origin == nil || fork.Origin.Workspace != ws.ID {
-		return j, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("the workspace %s did not grow from %s", fork.Name, ws.Name), Safe: unchanged, Hint: "those that did: retake forks"}
+		return j, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("the workspace %s is not a fork of %s", fork.Name, ws.Name), Safe: unchanged, Hint: "those that did: retake forks"}
 	}
 	now, err := s.p.Catalog.Latest(ctx, fork.ID, 0)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Service) adopting(ctx context.Context, ws retake.Workspace, j journey) 
 	first, err := s.p.Catalog.ByNumber(ctx, fork.ID, 1)
 	if err != nil { // forgotten: it was what its origin is
 		if first, err = s.loadCheckpoint(ctx, fork.Origin.Checkpoint); err != nil {
-			return j, fault("the moment that it grew from was forgotten", unchanged, err)
+			return j, fault("the checkpoint it was forked from was forgotten", unchanged, err)
 		}
 	}
 	base, err := s.treeOf(ctx, first)

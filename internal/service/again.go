@@ -23,7 +23,7 @@ func (t *taking) again(ctx context.Context, req retake.SaveRequest) (retake.Save
 		return retake.SaveResult{}, false, err
 	}
 	if cp.Workspace != t.ws.ID {
-		return retake.SaveResult{}, false, &retake.Error{Kind: retake.Exists, What: "that id names a moment of another workspace", Safe: notSaved}
+		return retake.SaveResult{}, false, &retake.Error{Kind: retake.Exists, What: "that id names a checkpoint of another workspace", Safe: notSaved}
 	}
 	res := retake.SaveResult{Workspace: t.ws, Checkpoint: cp, Created: true, Recorded: true, Warnings: []retake.Warning{}}
 	if before, err := t.s.loadCheckpoint(ctx, cp.Parent); cp.Parent != "" && err == nil {

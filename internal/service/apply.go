@@ -51,11 +51,11 @@ func (s *Service) ApplyRestore(ctx context.Context, req retake.ApplyRequest) (re
 func makesSense(req retake.ApplyRequest) error {
 	digest := plainDigest(req.Digest)
 	if len(digest) < shortDigest || strings.Trim(digest, "0123456789abcdef") != "" {
-		return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is no digest of a plan", req.Digest), Safe: unchanged, Hint: "a plan shows its own: --plan"}
+		return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is not a plan digest", req.Digest), Safe: unchanged, Hint: "a plan shows its own: --plan"}
 	}
 	for _, class := range req.Accept {
 		if !slices.Contains(retake.ObstacleClasses, class) {
-			return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("there is no obstacle %q", class), Safe: unchanged, Hint: "there are: " + strings.Join(retake.ObstacleClasses, ", ")}
+			return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("there is no warning %q", class), Safe: unchanged, Hint: "there are: " + strings.Join(retake.ObstacleClasses, ", ")}
 		}
 	}
 	return nil
@@ -155,10 +155,10 @@ func idle(p *retake.Plan) bool {
 	return !slices.ContainsFunc(p.Keeps, func(k retake.Keep) bool { return k.Side != "" })
 }
 
-// nothing answers for a plan without a step: no moment is added.
+// nothing answers for a plan without a step: no checkpoint is added.
 func (a *application) nothing(ctx context.Context, v view) (retake.RestoreResult, error) {
 	res := retake.RestoreResult{Checkpoint: v.tip, Failed: []retake.Failure{}, Warnings: []retake.Warning{}}
-	if v.still { // else what is there is in no moment, and stays as it is
+	if v.still { // else what is there is in no checkpoint, and stays as it is
 		res.Safety = v.tip
 	}
 	if a.j.target != nil {
@@ -183,7 +183,7 @@ func consented(p retake.Plan, accept []string) error {
 	}
 	return &retake.Error{
 		Kind: retake.Denied, What: text, Safe: unchanged,
-		Hint: "look at the plan     or say so: --accept " + strings.Join(slices.Concat(accept, open), ","),
+		Hint: "look at the plan     go ahead: --accept " + strings.Join(slices.Concat(accept, open), ","),
 	}
 }
 
@@ -257,14 +257,14 @@ func (s *Service) appliedAlready(ctx context.Context, req retake.ApplyRequest) (
 		return retake.RestoreResult{}, false, nil
 	}
 	if _, err := retake.ParseCheckpointID(string(req.ID)); err != nil {
-		return retake.RestoreResult{}, false, &retake.Error{Kind: retake.Invalid, What: "that is no id of a checkpoint", Safe: unchanged, Err: err}
+		return retake.RestoreResult{}, false, &retake.Error{Kind: retake.Invalid, What: "not a valid checkpoint ID", Safe: unchanged, Err: err}
 	}
 	cp, err := s.p.Catalog.Checkpoint(ctx, req.ID) // also one that who asks may not have: no id is given twice
 	if errors.Is(err, catalog.ErrNotFound) {
 		return retake.RestoreResult{}, false, nil
 	}
 	if err != nil || cp.Return == nil || cp.Workspace != req.Workspace {
-		return retake.RestoreResult{}, false, fault("that id names another moment", unchanged, errors.Join(err, catalog.ErrExists))
+		return retake.RestoreResult{}, false, fault("that id names another checkpoint", unchanged, errors.Join(err, catalog.ErrExists))
 	}
 	res := retake.RestoreResult{
 		Checkpoint: cp, Written: cp.Return.Written, Deleted: cp.Return.Deleted, Merged: cp.Return.Merged, Kept: cp.Return.Kept,

@@ -15,7 +15,7 @@ import (
 	"github.com/retake-dev/retake/internal/verify"
 )
 
-// SetBackup says where the moments of a workspace also go.
+// SetBackup says where the checkpoints of a workspace also go.
 func (s *Service) SetBackup(ctx context.Context, req retake.BackupRequest) (retake.Backup, error) {
 	ws, err := s.backedRow(ctx, req.Workspace)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Service) Backup(ctx context.Context, id retake.WorkspaceID) (retake.Bac
 	}
 	b, err := s.p.Backup.State(id)
 	if err != nil {
-		return b, fault("the backup cannot be told of", unchanged, err)
+		return b, fault("the state of the backup can't be read", unchanged, err)
 	}
 	return s.howFar(ctx, b)
 }
@@ -77,13 +77,13 @@ func (s *Service) backedRow(ctx context.Context, id retake.WorkspaceID) (retake.
 	return ws, fault("no such workspace", unchanged, err)
 }
 
-// howFar counts the moments that the remote does not have.
+// howFar counts the checkpoints that the remote does not have.
 func (s *Service) howFar(ctx context.Context, b retake.Backup) (retake.Backup, error) {
 	var sent int64
 	if b.Pushed != nil {
 		sent = b.Pushed.Number
 	}
-	err := s.eachMoment(ctx, retake.LogQuery{Workspace: b.Workspace}, func(page []retake.Checkpoint) (bool, error) {
+	err := s.eachCheckpoint(ctx, retake.LogQuery{Workspace: b.Workspace}, func(page []retake.Checkpoint) (bool, error) {
 		for _, cp := range page {
 			if cp.Number <= sent {
 				return false, nil
@@ -107,7 +107,7 @@ func (s *Service) backupOf(ctx context.Context, id retake.WorkspaceID) *retake.B
 	return &b
 }
 
-// backedUp warns beside a save when moments do not arrive.
+// backedUp warns beside a save when checkpoints do not arrive.
 func (s *Service) backedUp(id retake.WorkspaceID) []retake.Warning {
 	if s.p.Backup == nil {
 		return nil
@@ -127,11 +127,11 @@ type history struct {
 }
 
 // After goes up number by number: forgotten ones are not there.
-func (h history) After(ctx context.Context, n int64, f func(backup.Moment) error) error {
+func (h history) After(ctx context.Context, n int64, f func(backup.Checkpoint) error) error {
 	_, last, err := h.s.p.Catalog.Counts(ctx, h.ws)
 	for n++; err == nil && n <= last; n++ {
-		var m backup.Moment
-		m, err = h.moment(ctx, n)
+		var m backup.Checkpoint
+		m, err = h.checkpoint(ctx, n)
 		if errors.Is(err, catalog.ErrNotFound) {
 			err = nil
 			continue
@@ -143,12 +143,12 @@ func (h history) After(ctx context.Context, n int64, f func(backup.Moment) error
 	return err
 }
 
-func (h history) moment(ctx context.Context, n int64) (backup.Moment, error) {
+func (h history) checkpoint(ctx context.Context, n int64) (backup.Checkpoint, error) {
 	cp, err := h.s.p.Catalog.ByNumber(ctx, h.ws, n)
 	if err != nil {
-		return backup.Moment{}, err
+		return backup.Checkpoint{}, err
 	}
-	m := backup.Moment{Checkpoint: cp}
+	m := backup.Checkpoint{Checkpoint: cp}
 	if about, err := h.s.answersAbout(ctx, h.ws, []retake.Checkpoint{cp}); err == nil {
 		m.Answers = verify.Answers(cp, nil, about[cp.Content])
 	}
@@ -167,7 +167,7 @@ func (h history) Known(ctx context.Context, n int64) (retake.CheckpointID, error
 	return cp.ID, err
 }
 
-// backer sends moments in the background, one run of a workspace at a time. No save waits
+// backer sends checkpoints in the background, one run of a workspace at a time. No save waits
 // for it, and none fails by it.
 type backer struct {
 	s    *Service
@@ -182,7 +182,7 @@ type backer struct {
 }
 
 const (
-	settle   = 2 * time.Second // lets the moments of one piece of work go together
+	settle   = 2 * time.Second // lets the checkpoints of one piece of work go together
 	troubled = time.Minute     // at least, after one that did not work out
 )
 
@@ -207,8 +207,8 @@ func newBacker(s *Service) *backer {
 	return b
 }
 
-// moment says that there is one more.
-func (b *backer) moment(cp retake.Checkpoint) {
+// checkpoint says that there is one more.
+func (b *backer) checkpoint(cp retake.Checkpoint) {
 	if b.s.p.Backup != nil && b.s.p.Sole && slices.Contains(backed, cp.Trigger) {
 		b.later(cp.Workspace, settle)
 	}
@@ -254,7 +254,7 @@ func (b *backer) run(ws retake.WorkspaceID) {
 	}
 }
 
-// try ends with an error when it breaks off: the moments are safe without it.
+// try ends with an error when it breaks off: the checkpoints are safe without it.
 func (b *backer) try(ws retake.WorkspaceID) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -294,7 +294,7 @@ func (b *backer) send(ctx context.Context, ws retake.WorkspaceID) (retake.Backup
 	if err != nil {
 		return retake.Backup{}, err
 	}
-	kept := new(listings) // what a moment has, the next one is compared with
+	kept := new(listings) // what a checkpoint has, the next one is compared with
 	out, err := b.s.p.Backup.Run(ctx, ws, history{Trees: kept.over(st), s: b.s, ws: ws})
 	if b.s.p.Backed != nil && ctx.Err() == nil {
 		b.s.p.Backed(out, err)

@@ -23,7 +23,7 @@ import (
 	"github.com/retake-dev/retake/internal/store/memstore"
 )
 
-// pier is a workspace whose moments go to a directory.
+// pier is a workspace whose checkpoints go to a directory.
 type pier struct {
 	*testing.T
 	s      *service.Service
@@ -127,7 +127,7 @@ func (p *pier) end() error {
 	}
 }
 
-func TestMomentsArriveByThemselves(t *testing.T) {
+func TestCheckpointsArriveByThemselves(t *testing.T) {
 	t.Parallel()
 	p := newPier(t)
 	p.set()
@@ -149,7 +149,7 @@ func TestMomentsArriveByThemselves(t *testing.T) {
 	if !strings.HasPrefix(p.words(), "two one ") {
 		t.Errorf("%s", p.words())
 	}
-	// Forgotten moments stay where they arrived, and what follows goes on from there.
+	// Forgotten checkpoints stay where they arrived, and what follows goes on from there.
 	_, err = p.s.Forget(t.Context(), p.ws, []string{"1", "2"})
 	p.must(err)
 	_, err = p.s.Sweep(t.Context())

@@ -18,14 +18,14 @@ import (
 // maxBlamed bounds the files whose lines are told.
 const maxBlamed = 4 << 20
 
-// version is one state of a file, and the first moment that had it.
+// version is one state of a file, and the first checkpoint that had it.
 type version struct {
 	cp     retake.Checkpoint
 	object retake.ObjectID // "" when there was no file
 }
 
-// Blame tells which moment wrote each line of a file: along the line of the checkpoint
-// back to its first moment, by the stored bytes.
+// Blame tells which checkpoint wrote each line of a file: along the line of the checkpoint
+// back to its first checkpoint, by the stored bytes.
 func (s *Service) Blame(ctx context.Context, q retake.BlameQuery) (retake.Blame, error) {
 	ref := q.Ref
 	if ref == "" {
@@ -40,10 +40,10 @@ func (s *Service) Blame(ctx context.Context, q retake.BlameQuery) (retake.Blame,
 	if err != nil {
 		return retake.Blame{}, err
 	}
-	out := retake.Blame{Checkpoint: cp, Path: name, Lines: []retake.BlameLine{}, Moments: []retake.Checkpoint{}}
+	out := retake.Blame{Checkpoint: cp, Path: name, Lines: []retake.BlameLine{}, Checkpoints: []retake.Checkpoint{}}
 	switch {
 	case e.Kind == retake.KindDir:
-		return out, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("that is a directory: %s", name), Safe: unchanged, Hint: "its moments: retake log --path " + name}
+		return out, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("that is a directory: %s", name), Safe: unchanged, Hint: "its checkpoints: retake log --path " + name}
 	case e.Kind != retake.KindFile:
 		out.Why = "it is no file"
 		return out, nil
@@ -55,10 +55,10 @@ func (s *Service) Blame(ctx context.Context, q retake.BlameQuery) (retake.Blame,
 	if err == nil {
 		err = s.assign(ctx, versions, &out)
 	}
-	return out, fault(fmt.Sprintf("the moments of %s cannot be read", name), unchanged, err)
+	return out, fault(fmt.Sprintf("the checkpoints of %s cannot be read", name), unchanged, err)
 }
 
-// versions are the states of a file, oldest first, along the parents of a moment.
+// versions are the states of a file, oldest first, along the parents of a checkpoint.
 func (s *Service) versions(ctx context.Context, cp retake.Checkpoint, name string) ([]version, error) {
 	var out []version
 	at := &cp
@@ -84,7 +84,7 @@ func (s *Service) versions(ctx context.Context, cp retake.Checkpoint, name strin
 	return out, nil
 }
 
-// before is the moment that another one grew from; a forgotten one gives way to the
+// before is the checkpoint that another one grew from; a forgotten one gives way to the
 // nearest before it.
 func (s *Service) before(ctx context.Context, cp retake.Checkpoint) (*retake.Checkpoint, error) {
 	if cp.Parent == "" {
@@ -117,7 +117,7 @@ func (s *Service) entryAt(ctx context.Context, cp retake.Checkpoint, name string
 	return &e, err
 }
 
-// assign goes through the versions, oldest first, and lets each line keep the moment it
+// assign goes through the versions, oldest first, and lets each line keep the checkpoint it
 // came with.
 func (s *Service) assign(ctx context.Context, versions []version, out *retake.Blame) error {
 	var text []byte
@@ -158,10 +158,10 @@ func assigned(versions []version, owners []int, text []byte, out *retake.Blame) 
 		out.Lines = append(out.Lines, retake.BlameLine{Number: v.cp.Number, Text: string(bytes.TrimSuffix(lines[i], []byte("\n")))})
 		if !seen[owner] {
 			seen[owner] = true
-			out.Moments = append(out.Moments, v.cp)
+			out.Checkpoints = append(out.Checkpoints, v.cp)
 		}
 	}
-	slices.SortFunc(out.Moments, func(a, b retake.Checkpoint) int { return int(b.Number - a.Number) })
+	slices.SortFunc(out.Checkpoints, func(a, b retake.Checkpoint) int { return int(b.Number - a.Number) })
 }
 
 // broughtBack finds for each version that an undo, a redo or a restore of paths made the

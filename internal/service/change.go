@@ -62,13 +62,13 @@ func (a *application) change(ctx context.Context) (restore.Outcome, error) {
 	return out, &retake.Error{
 		Kind: retake.Partly, What: fmt.Sprintf("the restore stopped at %d of %d", cut.Done, cut.Total), Err: cut.Err,
 		Safe: wholeBefore(a.safety),
-		Hint: "go on: retake restore --finish     go back: retake restore --undo",
+		Hint: "finish it: retake restore --finish     roll it back: retake restore --undo",
 	}
 }
 
 // wholeBefore says of a restore on its way what is certain at every step of it.
 func wholeBefore(safety retake.Checkpoint) string {
-	return fmt.Sprintf("Nothing is lost: moment %d is whole.", safety.Number)
+	return fmt.Sprintf("Nothing is lost: checkpoint %d has everything from before.", safety.Number)
 }
 
 func (a *application) header() restore.Header {
@@ -120,7 +120,7 @@ func (a *application) holdBeside() (fsx.Dir, error) {
 	return makeDir(d, string(a.ws.ID))
 }
 
-// holdInside is a directory of ours in the workspace, which no moment holds.
+// holdInside is a directory of ours in the workspace, which no checkpoint holds.
 func (a *application) holdInside() (fsx.Dir, error) {
 	i, err := a.root.Stat()
 	if err != nil {
@@ -159,8 +159,8 @@ func (a *application) tell(ctx context.Context, out restore.Outcome) (retake.Res
 	}})
 	if err != nil {
 		return res, &retake.Error{
-			Kind: retake.Partly, What: "the files are restored, but the moment was not recorded", Err: err,
-			Safe: fmt.Sprintf("Moment %d holds all there was before.", a.safety.Number), Hint: "record it: retake restore --finish",
+			Kind: retake.Partly, What: "the files are restored, but the checkpoint was not recorded", Err: err,
+			Safe: fmt.Sprintf("Checkpoint %d has everything from before.", a.safety.Number), Hint: "record it: retake restore --finish",
 		}
 	}
 	res.Checkpoint = saved.Checkpoint

@@ -28,7 +28,7 @@ func (s *Service) Sweep(ctx context.Context) (retake.SweepReport, error) {
 	}
 	defer s.bounds.swept()
 	rep, err := st.Sweep(ctx, store.SweepOptions{})
-	return rep, fault("not all was given back", "Every moment is whole; run it again.", err)
+	return rep, fault("not all was given back", "Every checkpoint is whole; run it again.", err)
 }
 
 // Prove lets the stock engine compute the id of a checkpoint's tree by its own
@@ -54,7 +54,7 @@ func (s *Service) Prove(ctx context.Context, ws retake.WorkspaceID, ref string) 
 		return nil
 	})
 	if err != nil {
-		return p, fault(fmt.Sprintf("moment %d cannot be read", cp.Number), unchanged, err)
+		return p, fault(fmt.Sprintf("checkpoint %d cannot be read", cp.Number), unchanged, err)
 	}
 	if p.Stock, p.By, err = st.Prove(ctx, root); err != nil {
 		return p, fault("the proof was not made", unchanged, err)

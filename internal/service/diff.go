@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake/internal/tree"
 )
 
-// Diff compares two moments, or one with now.
+// Diff compares two checkpoints, or one with now.
 func (s *Service) Diff(ctx context.Context, q retake.DiffQuery) (retake.Comparison, error) {
 	if q.To == "" || q.To == now {
 		return s.diffNow(ctx, q)
@@ -21,7 +21,7 @@ func (s *Service) Diff(ctx context.Context, q retake.DiffQuery) (retake.Comparis
 	return s.diffTo(ctx, q, to)
 }
 
-// diffTo compares the trees of a moment and of the one that is asked for, or before it.
+// diffTo compares the trees of a checkpoint and of the one that is asked for, or before it.
 func (s *Service) diffTo(ctx context.Context, q retake.DiffQuery, to retake.Checkpoint) (retake.Comparison, error) {
 	cmp := retake.Comparison{To: &to, Changes: []retake.Change{}}
 	var from *retake.Entry
@@ -51,7 +51,7 @@ func (s *Service) diffTo(ctx context.Context, q retake.DiffQuery, to retake.Chec
 	if errors.Is(err, errFull) {
 		err = nil
 	}
-	return cmp, fault("the moments cannot be compared", unchanged, err)
+	return cmp, fault("the checkpoints cannot be compared", unchanged, err)
 }
 
 // from is the earlier side: as asked, or the parent. A parent that was forgotten
@@ -95,7 +95,7 @@ func (s *Service) diffNow(ctx context.Context, q retake.DiffQuery) (retake.Compa
 	if err != nil {
 		return cmp, err
 	}
-	tree.Sort(changes) // as moments tell them: a part ends at the same place whoever asks
+	tree.Sort(changes) // as checkpoints tell them: a part ends at the same place whoever asks
 	for _, c := range changes {
 		if tree.Behind(c.Path, last) && part(&cmp, q, c) != nil {
 			break
@@ -124,7 +124,7 @@ func part(cmp *retake.Comparison, q retake.DiffQuery, c retake.Change) error {
 func behind(next string) (string, error) {
 	path, err := base64.RawURLEncoding.DecodeString(next)
 	if err != nil {
-		return "", &retake.Error{Kind: retake.Invalid, What: "that is no place in a comparison", Safe: unchanged, Hint: "after takes the next of the part before"}
+		return "", &retake.Error{Kind: retake.Invalid, What: "not a valid cursor of a comparison", Safe: unchanged, Hint: "after takes the next of the part before"}
 	}
 	return string(path), nil
 }

@@ -17,7 +17,7 @@ import (
 // drillMark keeps the last drill of a workspace.
 const drillMark = "drill:"
 
-// Drill restores the newest good moment into a throw-away fork that stands at the
+// Drill restores the newest good checkpoint into a throw-away fork that stands at the
 // workspace's own path, and asks its verifications there. The live files are not touched.
 func (s *Service) Drill(ctx context.Context, id retake.WorkspaceID) (retake.Drill, error) {
 	cp, err := s.newestGood(ctx, id)
@@ -25,7 +25,7 @@ func (s *Service) Drill(ctx context.Context, id retake.WorkspaceID) (retake.Dril
 		return retake.Drill{}, fault("not drilled", unchanged, err)
 	}
 	if cp == nil {
-		return retake.Drill{}, &retake.Error{Kind: retake.NotFound, What: "no moment is good yet", Safe: unchanged, Hint: "ask for a verification: retake config verify.test \"npm test\""}
+		return retake.Drill{}, &retake.Error{Kind: retake.NotFound, What: "no checkpoint is good yet", Safe: unchanged, Hint: "ask for a verification: retake config verify.test \"npm test\""}
 	}
 	ws, err := s.row(ctx, id)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Service) Drill(ctx context.Context, id retake.WorkspaceID) (retake.Dril
 	return d, fault("the drill is not noted", unchanged, err)
 }
 
-// askThere runs what was asked of the moment when it became good.
+// askThere runs what was asked of the checkpoint when it became good.
 func (s *Service) askThere(ctx context.Context, ws retake.Workspace, cp retake.Checkpoint, dir string, d *retake.Drill) {
 	asked := s.standing(ws.ID)
 	if len(asked) == 0 {
@@ -66,7 +66,7 @@ func (s *Service) askThere(ctx context.Context, ws retake.Workspace, cp retake.C
 	}
 }
 
-// inThrowaway grows a fork of a moment, calls f with its directory, and removes it.
+// inThrowaway grows a fork of a checkpoint, calls f with its directory, and removes it.
 func (s *Service) inThrowaway(ctx context.Context, cp retake.Checkpoint, f func(dir string)) error {
 	data, err := s.p.FS.OpenRoot(s.p.Data)
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *Service) drills(ctx context.Context) {
 		}
 		night := now.Local().Hour() >= nightFrom && now.Local().Hour() < nightTo
 		if ago := now.Sub(last); night && ago > drillEvery || !last.IsZero() && ago > drillLate {
-			_, _ = s.Drill(ctx, id) // no good moment yet, or the next night
+			_, _ = s.Drill(ctx, id) // no good checkpoint yet, or the next night
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/retake-dev/retake/internal/verify"
 )
 
-// goodness remembers the newest good moment of each workspace until something changes.
+// goodness remembers the newest good checkpoint of each workspace until something changes.
 type goodness struct {
 	mu    sync.Mutex
 	known map[retake.WorkspaceID]goodNow
@@ -21,7 +21,7 @@ type goodness struct {
 
 type goodNow struct {
 	cp       *retake.Checkpoint
-	latest   int64 // number of the newest moment then
+	latest   int64 // number of the newest checkpoint then
 	standing []retake.Standing
 }
 
@@ -122,10 +122,10 @@ func withRunning(answers []retake.Answer, names []string) []retake.Answer {
 	return answers
 }
 
-// stretch is how many moments are looked at in one go when one is searched for.
+// stretch is how many checkpoints are looked at in one go when one is searched for.
 const stretch = 256
 
-// newestGood is the newest moment that is good; nil when there is none.
+// newestGood is the newest checkpoint that is good; nil when there is none.
 func (s *Service) newestGood(ctx context.Context, ws retake.WorkspaceID) (*retake.Checkpoint, error) {
 	_, last, err := s.p.Catalog.Counts(ctx, ws)
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *Service) searchGood(ctx context.Context, ws retake.WorkspaceID, good fu
 		return nil, err
 	}
 	var found *retake.Checkpoint
-	err := s.eachMoment(ctx, retake.LogQuery{Workspace: ws}, func(page []retake.Checkpoint) (bool, error) {
+	err := s.eachCheckpoint(ctx, retake.LogQuery{Workspace: ws}, func(page []retake.Checkpoint) (bool, error) {
 		all, err := s.answersAbout(ctx, ws, page)
 		for i := range page {
 			if err == nil && good(page[i], all[page[i].Content]) {
@@ -165,8 +165,8 @@ func (s *Service) searchGood(ctx context.Context, ws retake.WorkspaceID, good fu
 	return found, err
 }
 
-// eachMoment calls f with moments, newest first, until it has enough.
-func (s *Service) eachMoment(ctx context.Context, q retake.LogQuery, f func([]retake.Checkpoint) (more bool, err error)) error {
+// eachCheckpoint calls f with checkpoints, newest first, until it has enough.
+func (s *Service) eachCheckpoint(ctx context.Context, q retake.LogQuery, f func([]retake.Checkpoint) (more bool, err error)) error {
 	q.Limit = stretch
 	for {
 		page, err := s.p.Catalog.Page(ctx, q)
@@ -180,7 +180,7 @@ func (s *Service) eachMoment(ctx context.Context, q retake.LogQuery, f func([]re
 	}
 }
 
-// passed is the newest complete moment whose newest real answer of that name is a pass.
+// passed is the newest complete checkpoint whose newest real answer of that name is a pass.
 func (s *Service) passed(ctx context.Context, ws retake.WorkspaceID, name string) (retake.Checkpoint, error) {
 	cp, err := s.searchGood(ctx, ws, func(cp retake.Checkpoint, about []retake.Verification) bool {
 		about = slices.DeleteFunc(slices.Clone(about), func(v retake.Verification) bool { return v.Name != name })
@@ -195,11 +195,11 @@ func (s *Service) passed(ctx context.Context, ws retake.WorkspaceID, name string
 	return *cp, nil
 }
 
-// chosen lists moments that are good, or in which a path changed.
+// chosen lists checkpoints that are good, or in which a path changed.
 func (s *Service) chosen(ctx context.Context, q retake.LogQuery) ([]retake.Checkpoint, error) {
 	limit := q.Limit
 	var out []retake.Checkpoint
-	err := s.eachMoment(ctx, q, func(page []retake.Checkpoint) (bool, error) {
+	err := s.eachCheckpoint(ctx, q, func(page []retake.Checkpoint) (bool, error) {
 		keep, err := s.wanted(ctx, q, page)
 		if err != nil {
 			return false, err
@@ -236,7 +236,7 @@ func (s *Service) wanted(ctx context.Context, q retake.LogQuery, page []retake.C
 	return keep, nil
 }
 
-// touched reports whether a path, or something below it, differs from the moment before.
+// touched reports whether a path, or something below it, differs from the checkpoint before.
 func (s *Service) touched(ctx context.Context, cp retake.Checkpoint, path string) (bool, error) {
 	from, err := s.from(ctx, retake.DiffQuery{Workspace: cp.Workspace}, cp)
 	if err != nil {

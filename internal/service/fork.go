@@ -18,7 +18,7 @@ import (
 )
 
 // Fork grows a new workspace from a checkpoint: its files by the cheapest means there
-// are, its first moment the same tree, the moment it grew from as the parent.
+// are, its first checkpoint the same tree, the checkpoint it grew from as the parent.
 func (s *Service) Fork(ctx context.Context, req retake.ForkRequest) (retake.ForkResult, error) {
 	origin, err := s.Find(ctx, req.Workspace, req.Ref)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Service) Fork(ctx context.Context, req retake.ForkRequest) (retake.Fork
 	}
 	release, err := s.keepWhile(ctx, origin)
 	if err != nil {
-		return retake.ForkResult{}, fault(fmt.Sprintf("moment %d is not there any more", origin.Number), unchanged, err)
+		return retake.ForkResult{}, fault(fmt.Sprintf("checkpoint %d is not there any more", origin.Number), unchanged, err)
 	}
 	defer release()
 	path, to, made, err := s.groundFor(req.Dir)
@@ -50,7 +50,7 @@ func (s *Service) Fork(ctx context.Context, req retake.ForkRequest) (retake.Fork
 	return res, nil
 }
 
-// outside refuses a place in the workspace itself: its moments would hold the fork, and
+// outside refuses a place in the workspace itself: its checkpoints would hold the fork, and
 // going back would delete it.
 func (s *Service) outside(req retake.ForkRequest, ws retake.Workspace) error {
 	dir, err := realPath(filepath.Dir(req.Dir))
@@ -188,7 +188,7 @@ func sameIn(x *capture.Index) func(string, retake.Entry) (fork.Stamp, bool) {
 	}
 }
 
-// protect makes a workspace of the fork: its mark, its line, its first moment.
+// protect makes a workspace of the fork: its mark, its line, its first checkpoint.
 func (g *growth) protect(ctx context.Context, st store.Store, res retake.ForkResult) (retake.ForkResult, error) {
 	i, err := g.to.Stat()
 	if err != nil {
@@ -226,7 +226,7 @@ func (g *growth) protect(ctx context.Context, st store.Store, res retake.ForkRes
 	return res, nil
 }
 
-// seal writes the first moment: the very tree that it grew from.
+// seal writes the first checkpoint: the very tree that it grew from.
 func (g *growth) seal(ctx context.Context, t *taking, ws retake.Workspace) (retake.Checkpoint, error) {
 	id, err := newCheckpointID()
 	if err != nil {
@@ -234,7 +234,7 @@ func (g *growth) seal(ctx context.Context, t *taking, ws retake.Workspace) (reta
 	}
 	cp := g.origin
 	cp.ID, cp.Workspace, cp.Number, cp.Parent, cp.Time = id, ws.ID, 1, g.origin.ID, g.s.p.Clock.Now()
-	cp.Trigger, cp.Intent, cp.NewBytes, cp.Changed, cp.Return = retake.TriggerFork, fmt.Sprintf("grew from %d of %s", g.origin.Number, g.ws.Name), 0, retake.Counts{}, nil
+	cp.Trigger, cp.Intent, cp.NewBytes, cp.Changed, cp.Return = retake.TriggerFork, fmt.Sprintf("forked from %d of %s", g.origin.Number, g.ws.Name), 0, retake.Counts{}, nil
 	cp.Turn, cp.Effects = nil, nil
 	if err := g.s.p.Catalog.PutWorkspace(ctx, ws); err != nil {
 		return cp, err

@@ -53,7 +53,7 @@ func (s *Service) buryIn(ctx context.Context, h *hearing) {
 	}
 }
 
-// bury ends the turns of agents that are gone: each becomes a moment before anything
+// bury ends the turns of agents that are gone: each becomes a checkpoint before anything
 // that comes after.
 func (h *hearing) bury(ws retake.Workspace, habits retake.Habits) {
 	if !h.s.p.Processes {

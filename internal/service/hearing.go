@@ -65,7 +65,7 @@ func (s *Service) allHearings() []*hearing {
 }
 
 // hear takes one signal in, and asks for what it needs. One that waited comes too late for
-// a moment before something.
+// a checkpoint before something.
 func (h *hearing) hear(ws retake.Workspace, sig retake.Signal, habits retake.Habits, waited bool) *hearingJob {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -92,12 +92,12 @@ func (h *hearing) hearLocked(ws retake.Workspace, sig retake.Signal, habits reta
 		j.act.Save, act.Save = nil, nil
 	}
 	if act.Save != nil && !act.Save.Before() && h.s.p.Signals != "" {
-		_ = spool.Put(h.s.p.Signals, sig) // without it only a crash in the next moment would lose it
+		_ = spool.Put(h.s.p.Signals, sig) // without it only a crash in the next checkpoint would lose it
 	}
 	if h.state = st; act.Save != nil {
 		h.queue = append(h.queue, j)
 	}
-	_ = h.store() // what is lost by this is context, never a moment
+	_ = h.store() // what is lost by this is context, never a checkpoint
 	if act.Save != nil && !h.busy {
 		h.busy = true
 		h.s.hears.Go(h.work)
@@ -146,7 +146,7 @@ func (h *hearing) try(j *hearingJob) (err error) {
 	return h.s.perform(context.WithoutCancel(h.s.life), h, j)
 }
 
-// pending are the effects since the newest moment.
+// pending are the effects since the newest checkpoint.
 func (h *hearing) pending() []retake.Effect {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -167,7 +167,7 @@ func (h *hearing) takenSince(number int64) []session.Rewind {
 	return h.state.TakenSince(number)
 }
 
-// settled forgets effects that a moment holds now.
+// settled forgets effects that a checkpoint holds now.
 func (h *hearing) settled(done []retake.Effect) {
 	h.speak(func(st *session.State) { st.Effects = unsettled(st.Effects, done) })
 }
@@ -239,7 +239,7 @@ func (h *hearing) load() {
 	h.state.Counted = max(h.state.Counted, last)
 }
 
-// recentEffects are those of the newest moment that has any, with all in the moments
+// recentEffects are those of the newest checkpoint that has any, with all in the checkpoints
 // after it, and the highest number of one.
 func (s *Service) recentEffects(ws retake.WorkspaceID, look bool) (recent []retake.Effect, last int64) {
 	q := retake.LogQuery{Workspace: ws, Limit: stride}

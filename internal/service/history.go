@@ -31,7 +31,7 @@ func (s *Service) Log(ctx context.Context, q retake.LogQuery) (retake.Timeline, 
 	return tl, fault("the timeline cannot be read", unchanged, err)
 }
 
-// page lists moments; only a question about paths opens the store.
+// page lists checkpoints; only a question about paths opens the store.
 func (s *Service) page(ctx context.Context, q retake.LogQuery) ([]retake.Checkpoint, error) {
 	if q.Good || q.Path != "" {
 		return s.chosen(ctx, q)
@@ -54,7 +54,7 @@ func (s *Service) Find(ctx context.Context, ws retake.WorkspaceID, ref string) (
 		if r.Form == retake.RefGood {
 			return cp, s.noneGood(ws, r.Text)
 		}
-		return cp, s.noSuchMoment(ctx, ws, ref)
+		return cp, s.noSuchCheckpoint(ctx, ws, ref)
 	}
 	return cp, fault("the timeline cannot be read", unchanged, err)
 }
@@ -111,11 +111,11 @@ func (s *Service) byGood(ctx context.Context, ws retake.WorkspaceID, name string
 }
 
 func (s *Service) noneGood(ws retake.WorkspaceID, name string) error {
-	e := &retake.Error{Kind: retake.NotFound, What: "no moment is good yet", Safe: unchanged, Hint: "verify one: retake verify -- npm test     or every turn: retake config verify.test \"npm test\""}
+	e := &retake.Error{Kind: retake.NotFound, What: "no checkpoint is good yet", Safe: unchanged, Hint: "verify one: retake verify -- npm test     or every turn: retake config verify.test \"npm test\""}
 	if name != "" {
-		e.What, e.Hint = fmt.Sprintf("no moment has passed %s", name), fmt.Sprintf("ask it of every turn: retake config verify.%s \"npm test\"     what was asked: retake log", name)
+		e.What, e.Hint = fmt.Sprintf("no checkpoint has passed %s", name), fmt.Sprintf("ask it of every turn: retake config verify.%s \"npm test\"     what was asked: retake log", name)
 	} else if len(s.standing(ws)) > 0 {
-		e.What, e.Hint = "no moment has passed all standing verifications", "run them now: retake verify"
+		e.What, e.Hint = "no checkpoint has passed all checks", "run them now: retake verify"
 	}
 	return e
 }
@@ -128,13 +128,13 @@ func (s *Service) byPrefix(ctx context.Context, ws retake.WorkspaceID, prefix st
 	case len(found) == 0:
 		return retake.Checkpoint{}, catalog.ErrNotFound
 	case len(found) > 1:
-		return retake.Checkpoint{}, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("more than one moment begins with %s", prefix), Safe: unchanged, Hint: "type more of the id"}
+		return retake.Checkpoint{}, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("more than one checkpoint begins with %s", prefix), Safe: unchanged, Hint: "type more of the id"}
 	}
 	return found[0], nil
 }
 
-func (s *Service) noSuchMoment(ctx context.Context, id retake.WorkspaceID, ref string) error {
-	e := &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no moment %s", ref), Safe: unchanged, Hint: "all: retake log"}
+func (s *Service) noSuchCheckpoint(ctx context.Context, id retake.WorkspaceID, ref string) error {
+	e := &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no checkpoint %s", ref), Safe: unchanged, Hint: "all: retake log"}
 	ws, err := s.row(ctx, id)
 	if errors.Is(err, catalog.ErrNotFound) {
 		return err

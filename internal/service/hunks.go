@@ -19,11 +19,11 @@ func (s *Service) undoingHunks(ctx context.Context, j journey) (journey, error) 
 	}
 	switch {
 	case j.req.Ref == "" || j.req.From == "" || strings.Contains(j.req.Ref, "..") || j.req.Session != "" || j.req.Edits:
-		return refuse("hunks are of a diff between two moments: name both")
+		return refuse("hunks are of a diff between two checkpoints: name both")
 	case len(j.req.Paths) != 1 || strings.ContainsAny(j.req.Paths[0], "*?"):
 		return refuse("hunks are of one file: name it")
 	case len(j.req.Hunks) > maxHunks:
-		return refuse(fmt.Sprintf("at most %d hunks are taken back at once", maxHunks))
+		return refuse(fmt.Sprintf("at most %d hunks are undone at once", maxHunks))
 	}
 	j.req.Hunks = slices.SortedFunc(slices.Values(j.req.Hunks), func(a, b retake.Hunk) int { return a.NewStart - b.NewStart })
 	j.hunks = j.req.Hunks
@@ -36,7 +36,7 @@ func (s *Service) undoingHunks(ctx context.Context, j journey) (journey, error) 
 		return j, err
 	}
 	if from.Number >= to.Number {
-		return refuse(fmt.Sprintf("moment %d is not before moment %d", from.Number, to.Number))
+		return refuse(fmt.Sprintf("checkpoint %d is not before checkpoint %d", from.Number, to.Number))
 	}
 	j.target = &to
 	return s.between(ctx, j, to, from)

@@ -15,9 +15,9 @@ import (
 type walkBack struct {
 	s      *Service
 	undone map[retake.CheckpointID]bool // what undo and redo said last of an item
-	ended  map[turnKey]bool             // turns whose newest moment was seen
-	inner  bool                         // the last one belongs to a turn whose newest moment was seen before it
-	edits  []int64                      // automatic moments on the way that hold edits, the newest first
+	ended  map[turnKey]bool             // turns whose newest checkpoint was seen
+	inner  bool                         // the last one belongs to a turn whose newest checkpoint was seen before it
+	edits  []int64                      // automatic checkpoints on the way that hold edits, the newest first
 	paths  []string                     // only what changed something below these is an item; none: everything
 	last   *retake.Checkpoint           // that was looked at
 	newer  *retake.Checkpoint           // the one before it
@@ -60,8 +60,8 @@ func way(cp retake.Checkpoint) bool {
 }
 
 // isItem reports whether a checkpoint recorded a change. before is the one before it on
-// the line. Edits in a moment that nobody asked for are no item: they stay like edits that
-// are in no moment, and are noted.
+// the line. Edits in a checkpoint that nobody asked for are no item: they stay like edits that
+// are in no checkpoint, and are noted.
 func (w *walkBack) isItem(ctx context.Context, cp, before retake.Checkpoint) (bool, error) {
 	switch {
 	case cp.Trigger == retake.TriggerInit, cp.Trigger == retake.TriggerFork, before.ID == "":
@@ -112,7 +112,7 @@ func (w *walkBack) touches(ctx context.Context, before, cp retake.Checkpoint) (b
 	return false, err
 }
 
-// automatic reports whether a moment outside a turn was taken without anybody asking.
+// automatic reports whether a checkpoint outside a turn was taken without anybody asking.
 func automatic(cp, before retake.Checkpoint) bool {
 	switch cp.Trigger {
 	case retake.TriggerPrompt, retake.TriggerQuiet, retake.TriggerSafety:
@@ -126,7 +126,7 @@ func automatic(cp, before retake.Checkpoint) bool {
 	}
 }
 
-// noteEdits remembers a moment whose edits stay. What a restore left behind that was cut
+// noteEdits remembers a checkpoint whose edits stay. What a restore left behind that was cut
 // off is nobody's edit.
 func (w *walkBack) noteEdits(cp retake.Checkpoint) {
 	if n := w.newer; n != nil && n.Return != nil && (n.Return.Course == retake.CourseFinish || n.Return.Course == retake.CourseUnwind) {

@@ -21,16 +21,16 @@ import (
 // against.
 type journey struct {
 	req    retake.PlanRequest
-	target *retake.Checkpoint // nil: the edits since the last moment
+	target *retake.Checkpoint // nil: the edits since the last checkpoint
 	want   retake.Entry
 	gaps   []retake.Gap        // of what is wanted
 	base   *retake.Entry       // nil: whatever is there gives way
-	loose  bool                // the edits since the last moment are taken back
+	loose  bool                // the edits since the last checkpoint are taken back
 	also   []retake.Checkpoint // older items that are taken back too, the newest first
 	spare  map[string]restore.Spared
 	hunks  []retake.Hunk // that alone are taken back or brought again; none: all of it
-	edits  []int64       // automatic moments whose edits stay, the newest first
-	from   int64         // the moment that want is of; 0: of none
+	edits  []int64       // automatic checkpoints whose edits stay, the newest first
+	from   int64         // the checkpoint that want is of; 0: of none
 	side   string
 	fork   *retake.Workspace
 	cut    *restore.Cut // what was cut off, for finish and unwind
@@ -62,14 +62,14 @@ func (s *Service) travel(ctx context.Context, ws retake.Workspace, req retake.Pl
 	case cut != nil && !ending:
 		return j, stillOpen(cut)
 	case ending && cut == nil:
-		return j, &retake.Error{Kind: retake.NotFound, What: "no restore was cut off here", Safe: unchanged, Hint: "the timeline: retake log"}
+		return j, &retake.Error{Kind: retake.NotFound, What: "no restore was interrupted here", Safe: unchanged, Hint: "the timeline: retake log"}
 	case ending:
 		j.cut, j.target = cut, &cut.Target
 		return j, nil
 	}
 	switch req.Course {
 	case retake.CourseRestore:
-		return s.toMoment(ctx, j)
+		return s.toCheckpoint(ctx, j)
 	case retake.CourseUndo:
 		return s.undoing(ctx, j, v)
 	case retake.CourseRedo:
@@ -85,12 +85,12 @@ func (s *Service) travel(ctx context.Context, ws retake.Workspace, req retake.Pl
 // does not say that nothing was changed.
 func stillOpen(c *restore.Cut) error {
 	return &retake.Error{
-		Kind: retake.Partly, What: fmt.Sprintf("a restore to %d was cut off at %d of %d", c.Target.Number, c.Done, c.Total), Safe: wholeBefore(c.Safety),
-		Hint: "go on: retake restore --finish     go back: retake restore --undo",
+		Kind: retake.Partly, What: fmt.Sprintf("a restore to %d was interrupted at %d of %d", c.Target.Number, c.Done, c.Total), Safe: wholeBefore(c.Safety),
+		Hint: "finish it: retake restore --finish     roll it back: retake restore --undo",
 	}
 }
 
-func (s *Service) toMoment(ctx context.Context, j journey) (journey, error) {
+func (s *Service) toCheckpoint(ctx context.Context, j journey) (journey, error) {
 	cp, err := s.Find(ctx, j.req.Workspace, j.req.Ref)
 	if err != nil {
 		return j, err
@@ -104,7 +104,7 @@ func (s *Service) toMoment(ctx context.Context, j journey) (journey, error) {
 	return j, err
 }
 
-// anyMatch refuses paths that neither the moment nor the workspace knows: a typing
+// anyMatch refuses paths that neither the checkpoint nor the workspace knows: a typing
 // error must not look like nothing to do.
 func (s *Service) anyMatch(ctx context.Context, j journey) error {
 	st, err := s.store(ctx)
@@ -122,7 +122,7 @@ func (s *Service) anyMatch(ctx context.Context, j journey) error {
 			continue
 		}
 		return &retake.Error{
-			Kind: retake.NotFound, What: fmt.Sprintf("there is no %s, neither now nor in moment %d", p, j.target.Number), Safe: unchanged,
+			Kind: retake.NotFound, What: fmt.Sprintf("there is no %s, neither now nor in checkpoint %d", p, j.target.Number), Safe: unchanged,
 			Hint: fmt.Sprintf("what is: retake ls %d", j.target.Number),
 		}
 	}
@@ -142,7 +142,7 @@ func (s *Service) seen(ctx context.Context, l *live, ws retake.Workspace, root f
 	var v view
 	cp, err := s.p.Catalog.Latest(ctx, ws.ID, 0)
 	if errors.Is(err, catalog.ErrNotFound) {
-		return v, &retake.Error{Kind: retake.NotFound, What: "this workspace has no moment yet", Safe: unchanged, Hint: "take one: retake save"}
+		return v, &retake.Error{Kind: retake.NotFound, What: "this workspace has no checkpoint yet", Safe: unchanged, Hint: "take one: retake save"}
 	}
 	if err != nil {
 		return v, err
@@ -191,7 +191,7 @@ func sameAttributes(a, b retake.Entry) bool {
 	return maps.EqualFunc(x, y, bytes.Equal)
 }
 
-// saved is the workspace as a checkpoint of this moment holds it. The root is as it is.
+// saved is the workspace as a checkpoint of this checkpoint holds it. The root is as it is.
 func (s *Service) saved(ctx context.Context, l *live, cp retake.Checkpoint, root fsx.Dir) (view, error) {
 	v := view{tip: cp, gaps: cp.Coverage.Gaps, loose: map[string]bool{}}
 	st, err := s.store(ctx)

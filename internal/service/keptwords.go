@@ -37,7 +37,7 @@ func (h *hearing) asks(save *session.Save, key string) asking {
 }
 
 // references makes a checkpoint reach the conversation. It is context: without it the
-// moment is as whole. The line is ours here, so that nothing can be swept meanwhile.
+// checkpoint is as whole. The line is ours here, so that nothing can be swept meanwhile.
 func (t *taking) references(ctx context.Context) []retake.Entry {
 	if t.talk == nil {
 		return nil
@@ -53,7 +53,7 @@ func (t *taking) references(ctx context.Context) []retake.Entry {
 			return []retake.Entry{dir}
 		}
 	}
-	t.warn = append(t.warn, retake.Warning{Code: "state", Text: "the conversation is not kept with this moment: " + err.Error()})
+	t.warn = append(t.warn, retake.Warning{Code: "state", Text: "the conversation is not kept with this checkpoint: " + err.Error()})
 	return nil
 }
 

@@ -84,7 +84,7 @@ func (s *Service) seenAt(ctx context.Context, l *live, at *place) (view, error) 
 	var v view
 	tip, err := s.p.Catalog.Latest(ctx, at.ws.ID, 0)
 	if errors.Is(err, catalog.ErrNotFound) {
-		return v, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("%s has no moment to bring back", at.ws.Name), Safe: unchanged}
+		return v, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("%s has no checkpoint to bring back", at.ws.Name), Safe: unchanged}
 	}
 	if err != nil {
 		return v, err
@@ -95,7 +95,7 @@ func (s *Service) seenAt(ctx context.Context, l *live, at *place) (view, error) 
 			return v, err
 		}
 		v, err = s.viewOf(ctx, l, at.root, tip, changes, cov)
-		v.lost, v.still = true, false // what is there is in no moment of this workspace
+		v.lost, v.still = true, false // what is there is in no checkpoint of this workspace
 		return v, err
 	}
 	return s.seenBare(ctx, l, at, tip)

@@ -18,8 +18,8 @@ func (s *Service) wasHere(ctx context.Context, path string, err error) error {
 	}
 	if lost, ok := retake.LostAt(all, path); ok {
 		e := retake.AsError(err)
-		e.Safe = fmt.Sprintf("%s The workspace %s was here, and its %s kept.", e.Safe, lost.Name, momentsAre(lost.Count))
-		e.Hint = bringBack(lost.Workspace, all) + "\n" + continueWith(lost.Workspace) + "\n" + itsMoments(lost.Workspace, all)
+		e.Safe = fmt.Sprintf("%s The workspace %s was here, and its %s kept.", e.Safe, lost.Name, checkpointsAre(lost.Count))
+		e.Hint = bringBack(lost.Workspace, all) + "\n" + continueWith(lost.Workspace) + "\n" + itsCheckpoints(lost.Workspace, all)
 	}
 	return err
 }
@@ -29,7 +29,7 @@ func (s *Service) rootGone(ctx context.Context, ws retake.Workspace) error {
 	all, _ := s.p.Catalog.Workspaces(ctx) // else it is named by its id
 	return &retake.Error{
 		Kind: retake.NotFound, What: fmt.Sprintf("the directory of %s is gone: %s", ws.Name, ws.Root), Safe: s.stillKept(all, ws),
-		Hint: bringBack(ws, all) + "\n" + itsMoments(ws, all),
+		Hint: bringBack(ws, all) + "\n" + itsCheckpoints(ws, all),
 	}
 }
 
@@ -39,27 +39,27 @@ func (s *Service) rootReplaced(ctx context.Context, ws retake.Workspace, root fs
 	e := &retake.Error{Kind: retake.Moved, What: fmt.Sprintf("another directory is at %s, where %s was", ws.Root, ws.Name), Safe: s.stillKept(all, ws)}
 	if owner := s.ownerOf(ctx, root); owner != "" {
 		e.What = fmt.Sprintf("%s belongs to the workspace %s now; %s was there before", ws.Root, owner, ws.Name)
-		e.Hint = "put its files elsewhere: retake fork latest " + screen.ShellWord(ws.Root+"-restored") + " --workspace " + ws.NameAmong(all) + "\n" + itsMoments(ws, all)
+		e.Hint = "put its files elsewhere: retake fork latest " + screen.ShellWord(ws.Root+"-restored") + " --workspace " + ws.NameAmong(all) + "\n" + itsCheckpoints(ws, all)
 		return e
 	}
-	e.Hint = bringBack(ws, all) + "\n" + continueWith(ws) + "\n" + itsMoments(ws, all)
+	e.Hint = bringBack(ws, all) + "\n" + continueWith(ws) + "\n" + itsCheckpoints(ws, all)
 	return e
 }
 
 func (s *Service) stillKept(all []retake.WorkspaceState, ws retake.Workspace) string {
 	for _, w := range all {
 		if w.ID == ws.ID {
-			return fmt.Sprintf("%s Its %s kept.", unchanged, momentsAre(w.Count))
+			return fmt.Sprintf("%s Its %s kept.", unchanged, checkpointsAre(w.Count))
 		}
 	}
-	return unchanged + " Its moments are kept."
+	return unchanged + " Its checkpoints are kept."
 }
 
-func momentsAre(n int64) string {
+func checkpointsAre(n int64) string {
 	if n == 1 {
-		return "moment is"
+		return "checkpoint is"
 	}
-	return screen.Count(n) + " moments are"
+	return screen.Count(n) + " checkpoints are"
 }
 
 func bringBack(ws retake.Workspace, all []retake.WorkspaceState) string {
@@ -70,15 +70,15 @@ func continueWith(ws retake.Workspace) string {
 	return "continue its history with what is there: retake init --continue " + screen.ShellWord(ws.Root)
 }
 
-func itsMoments(ws retake.Workspace, all []retake.WorkspaceState) string {
-	return "its moments: retake log --workspace " + ws.NameAmong(all)
+func itsCheckpoints(ws retake.Workspace, all []retake.WorkspaceState) string {
+	return "its checkpoints: retake log --workspace " + ws.NameAmong(all)
 }
 
 // lostHere refuses to start a second history where one was lost.
 func lostHere(w retake.WorkspaceState, all []retake.WorkspaceState) error {
 	return &retake.Error{
 		Kind: retake.Exists, What: fmt.Sprintf("the workspace %s was here, and its directory was deleted or replaced", w.Name),
-		Safe: fmt.Sprintf("%s Its %s kept.", unchanged, momentsAre(w.Count)),
+		Safe: fmt.Sprintf("%s Its %s kept.", unchanged, checkpointsAre(w.Count)),
 		Hint: bringBack(w.Workspace, all) + "\n" + continueWith(w.Workspace) + "\nstart a new history: retake init --new " + screen.ShellWord(w.Root),
 	}
 }

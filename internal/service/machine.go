@@ -18,7 +18,7 @@ import (
 )
 
 // machineFile holds, in the state of a checkpoint, what changed on the machine outside
-// the root since the moment before. It is seen and told, never restored.
+// the root since the checkpoint before. It is seen and told, never restored.
 const machineFile = "machine.json"
 
 // probing is what is known of the machine.
@@ -40,11 +40,11 @@ const probeStep = 5 * time.Second
 // machineState is what was seen at the last look for a workspace.
 type machineState struct {
 	V      int                       `json:"v"`
-	Number int64                     `json:"number"` // of the moment it was seen at
+	Number int64                     `json:"number"` // of the checkpoint it was seen at
 	Places map[string][]retake.Trait `json:"places"` // by path; ports have none
 }
 
-// probe looks at the machine for the newest moment of a workspace, and keeps what
+// probe looks at the machine for the newest checkpoint of a workspace, and keeps what
 // changed with it. It answers whether something did.
 func (s *Service) probe(ctx context.Context, cp retake.Checkpoint) bool {
 	if s.p.Probe == nil || !s.p.Sole {

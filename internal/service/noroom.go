@@ -10,21 +10,21 @@ import (
 
 // tooMuch refuses a tree over the limit; what is restored from was never refused.
 func (s *Service) tooMuch(bytes int64) error {
-	if s.p.Moment == nil || s.p.Moment() <= 0 || bytes <= s.p.Moment() {
+	if s.p.Checkpoint == nil || s.p.Checkpoint() <= 0 || bytes <= s.p.Checkpoint() {
 		return nil
 	}
 	return &retake.Error{
 		Kind: retake.Limit, Safe: notSaved, Hint: "remove what is not needed, or ask for a higher limit",
-		What: fmt.Sprintf("not saved: the files take %d MB, and the limit is %d MB", bytes/1e6, s.p.Moment()/1e6),
+		What: fmt.Sprintf("not saved: the files take %d MB, and the limit is %d MB", bytes/1e6, s.p.Checkpoint()/1e6),
 	}
 }
 
 func lowDisk(free, floor int64) error {
 	return &retake.Error{
 		Kind: retake.Limit,
-		What: fmt.Sprintf("not saved: the disk is down to %d MB, and the floor is %d MB", free/1e6, floor/1e6),
+		What: fmt.Sprintf("not saved: the disk is down to %d MB, and the minimum is %d MB", free/1e6, floor/1e6),
 		Safe: notSaved,
-		Hint: "free some: retake space --free     the floor: retake config floor",
+		Hint: "free some: retake space --free     lower the minimum: retake config floor",
 	}
 }
 

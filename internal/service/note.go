@@ -28,11 +28,11 @@ func courseNote(p *retake.Plan, words string) string {
 	t := p.Target
 	switch {
 	case t == nil && p.Course == retake.CourseUndo:
-		return "Edits that no checkpoint held were taken back. "
+		return "Unsaved edits were discarded. "
 	case t == nil:
 		return fmt.Sprintf("It was: %q. ", words)
 	case p.Course == retake.CourseUndo:
-		return takenText(*t) + " was taken back; what other turns did is still in the files. "
+		return takenText(*t) + " was undone; what other turns did is still in the files. "
 	case p.Course == retake.CourseRedo:
 		return takenText(*t) + " was brought back. "
 	case p.Course == retake.CourseRestore && len(p.Paths) == 0:
@@ -140,7 +140,7 @@ func resumedNote(r retake.Resumption) string {
 
 // forkNote tells an agent that comes with its memory that it is in a copy.
 func forkNote(ws retake.Workspace, origin retake.Checkpoint) string {
-	return fmt.Sprintf("Retake: this directory is a fork of another workspace as it was at moment %d; the other one, at %q, goes on beside it. Read a file again before you edit it.", origin.Number, ws.Root)
+	return fmt.Sprintf("Retake: this directory is a fork of another workspace as it was at checkpoint %d; the other one, at %q, goes on beside it. Read a file again before you edit it.", origin.Number, ws.Root)
 }
 
 const maxNoted = 12

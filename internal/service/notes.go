@@ -11,8 +11,8 @@ import (
 	"github.com/retake-dev/retake/internal/story"
 )
 
-// teller notes the stories of moments after they are sealed, one after the other. All of
-// it is context: whatever happens here, the moments are as they are.
+// teller notes the stories of checkpoints after they are sealed, one after the other. All of
+// it is context: whatever happens here, the checkpoints are as they are.
 type teller struct {
 	s     *Service
 	mu    sync.Mutex
@@ -24,7 +24,7 @@ type teller struct {
 	fresh []untold // told just now, with all that is to know; the newest is the last
 }
 
-// forgetAll drops what is kept in memory of moments that became others.
+// forgetAll drops what is kept in memory of checkpoints that became others.
 func (t *teller) forgetAll() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -34,7 +34,7 @@ func (t *teller) forgetAll() {
 	}
 }
 
-// untold is a moment whose story waits.
+// untold is a checkpoint whose story waits.
 type untold struct {
 	retake.Checkpoint
 	sealed *sealed // what its capture knew; nil: the trees are compared
@@ -43,7 +43,7 @@ type untold struct {
 // soonAfter is how long a service that lives for one command may take for stories.
 const soonAfter = 50 * time.Millisecond
 
-// add asks for the story of a moment. A service that lives on tells it now, in the
+// add asks for the story of a checkpoint. A service that lives on tells it now, in the
 // background; another one when it closes, as far as the time goes.
 func (t *teller) add(cp retake.Checkpoint) { t.put(untold{Checkpoint: cp}) }
 
@@ -155,7 +155,7 @@ func (t *teller) rest() {
 	t.work(ctx, false)
 }
 
-// note tells the story of a moment and keeps what a row shows of it, and the words it is
+// note tells the story of a checkpoint and keeps what a row shows of it, and the words it is
 // found by. A shallow one, whose files were not read for their meaning, is told again
 // when somebody can.
 func (s *Service) note(ctx context.Context, cp retake.Checkpoint, deep bool) error {
@@ -190,13 +190,13 @@ func (s *Service) noteOf(ctx context.Context, u untold, how telling) error {
 	return s.p.Catalog.PutNotes(ctx, n)
 }
 
-// Bounds of what a moment is found by.
+// Bounds of what a checkpoint is found by.
 const (
 	mostPaths = 2000
 	mostFacts = 1000
 )
 
-// words are what a moment is found by: what was said, and the facts.
+// words are what a checkpoint is found by: what was said, and the facts.
 func words(cp retake.Checkpoint, st retake.Story) []catalog.Place {
 	var out []catalog.Place
 	add := func(where, text string) {

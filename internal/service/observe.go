@@ -123,7 +123,7 @@ const (
 // outside.
 func makesSignal(sig *retake.Signal) error {
 	refuse := func(what string) error {
-		return &retake.Error{Kind: retake.Invalid, What: "that is no signal: " + what, Safe: unchanged}
+		return &retake.Error{Kind: retake.Invalid, What: "not a valid event: " + what, Safe: unchanged}
 	}
 	switch {
 	case spool.CheckID(sig.ID) != nil:
@@ -180,7 +180,7 @@ func pathsBelow(root, dir string, paths []string) []string {
 	return out
 }
 
-// late is how long after a signal its files are read; a moment is not worth telling.
+// late is how long after a signal its files are read; a checkpoint is not worth telling.
 func (s *Service) late(sig retake.Signal) time.Duration {
 	if d := s.p.Clock.Now().Sub(sig.Time); d > lateFrom {
 		return d.Round(time.Second)
@@ -195,7 +195,7 @@ func checkpointOf(id retake.SignalID) retake.CheckpointID {
 	return retake.CheckpointID(retake.CheckpointPrefix + strings.TrimPrefix(string(id), retake.SignalPrefix))
 }
 
-// perform takes the moment that a signal asks for.
+// perform takes the checkpoint that a signal asks for.
 func (s *Service) perform(ctx context.Context, h *hearing, j *hearingJob) error {
 	ws, root, err := s.openRoot(ctx, j.ws.ID)
 	if err != nil {
@@ -257,7 +257,7 @@ func unheard(err error) bool {
 	return err != nil && !errors.Is(err, context.Canceled) && !retake.IsKind(err, retake.Invalid) && !retake.IsKind(err, retake.Exists)
 }
 
-// Effects lists what was done outside since a moment.
+// Effects lists what was done outside since a checkpoint.
 func (s *Service) Effects(ctx context.Context, ws retake.WorkspaceID, since string) ([]retake.Effect, error) {
 	after := int64(0)
 	if since != "" {
@@ -271,7 +271,7 @@ func (s *Service) Effects(ctx context.Context, ws retake.WorkspaceID, since stri
 	return out, fault("the effects cannot be listed", unchanged, err)
 }
 
-// effectsAfter are those of the moments after a number, up to another one or, when that
+// effectsAfter are those of the checkpoints after a number, up to another one or, when that
 // is 0, up to now; the oldest first.
 func (s *Service) effectsAfter(ctx context.Context, ws retake.WorkspaceID, after, upTo int64) ([]retake.Effect, error) {
 	out := []retake.Effect{}

@@ -18,7 +18,7 @@ func overlapped(cp retake.Checkpoint) bool {
 	return turn && len(cp.Turn.Contested) > 0 && !cp.Turn.Began.IsZero()
 }
 
-// beforeTurn is the state that a turn began with which other sessions worked beside: moments
+// beforeTurn is the state that a turn began with which other sessions worked beside: checkpoints
 // of theirs lie between its own.
 func (s *Service) beforeTurn(ctx context.Context, item retake.Checkpoint) (retake.Checkpoint, error) {
 	key, _ := turnOf(item)
@@ -44,7 +44,7 @@ func (s *Service) beforeTurn(ctx context.Context, item retake.Checkpoint) (retak
 	return *begin, nil
 }
 
-// promptOf is the turn whose beginning a moment holds.
+// promptOf is the turn whose beginning a checkpoint holds.
 func promptOf(cp retake.Checkpoint) turnKey {
 	if cp.Trigger != retake.TriggerPrompt || cp.Turn == nil {
 		return turnKey{}
@@ -82,7 +82,7 @@ func (s *Service) workOfOthers(ctx context.Context, before retake.Checkpoint, it
 	return a.result(), nil
 }
 
-// spanOf lists the moments from a state to an item, the oldest first, and notes the turns of
+// spanOf lists the checkpoints from a state to an item, the oldest first, and notes the turns of
 // others that went on meanwhile.
 func (s *Service) spanOf(ctx context.Context, before, newest retake.Checkpoint, a *attribution) ([]retake.Checkpoint, error) {
 	var span []retake.Checkpoint
@@ -91,7 +91,7 @@ func (s *Service) spanOf(ctx context.Context, before, newest retake.Checkpoint, 
 		if cp.Number <= newest.Number {
 			span = append(span, cp)
 		}
-		if key, ok := turnOf(cp); ok && !a.turns[key] && !seen[key] { // its newest moment knows most
+		if key, ok := turnOf(cp); ok && !a.turns[key] && !seen[key] { // its newest checkpoint knows most
 			seen[key] = true
 			w := worker{name: sessionName(cp.Turn.Agent, cp.Turn.Session), began: cp.Turn.Began, paths: cp.Turn.Paths}
 			if cp.Trigger == retake.TriggerTurn || cp.Trigger == retake.TriggerSession {

@@ -89,7 +89,7 @@ func (s *Service) sayWhatStays(ctx context.Context, j journey, p *retake.Plan, v
 		return nil
 	}
 	if n := len(v.loose); n > 0 || len(j.edits) > 0 {
-		p.Edits = &retake.KeptEdits{Unsaved: int64(n), Moments: j.edits}
+		p.Edits = &retake.KeptEdits{Unsaved: int64(n), Checkpoints: j.edits}
 	}
 	if !onlyTimes(p) || j.req.Ref != "" {
 		return nil
@@ -131,7 +131,7 @@ func (s *Service) planFor(ctx context.Context, ws retake.Workspace, j journey, v
 		p.Also = append(p.Also, cp.Number)
 	}
 	for i := range p.Git {
-		p.Git[i].Moment = j.from
+		p.Git[i].Checkpoint = j.from
 	}
 	return p, err
 }
@@ -187,7 +187,7 @@ func moved(before, after retake.Plan) error {
 		text = fmt.Sprintf(" %d of its paths differ now: %s.", n, strings.Join(paths[:min(n, 5)], ", "))
 	}
 	return &retake.Error{
-		Kind: retake.Moved, What: "the files moved on since that plan was made", Safe: unchanged + text,
+		Kind: retake.Moved, What: "files changed since this plan was made", Safe: unchanged + text,
 		Hint: "look again, and apply the new plan     what moved: retake diff",
 	}
 }

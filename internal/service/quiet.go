@@ -22,7 +22,7 @@ const (
 	quietNever  = 24 * time.Hour  // where no tracker works
 )
 
-// silences takes moments between turns, where somebody wants them: when files changed and
+// silences takes checkpoints between turns, where somebody wants them: when files changed and
 // came to rest. A workspace is looked through once, and from then on its tracker tells.
 func (c *care) silences(ctx context.Context) {
 	if c.s.p.Habits == nil {
@@ -77,7 +77,7 @@ func (r *resting) hear(now time.Time, events int64) {
 	}
 }
 
-// due takes in how many changes there were so far. It reports whether a moment is due, and
+// due takes in how many changes there were so far. It reports whether a checkpoint is due, and
 // whether they still go on.
 func (r *resting) due(now time.Time, events int64) (save, moving bool) {
 	r.hear(now, events)
@@ -124,7 +124,7 @@ func (s *Service) inUse() []retake.WorkspaceID {
 }
 
 // quietStep looks at one workspace. It reports whether that is still wanted. One that
-// nobody watches is looked through first: what changed meanwhile is a moment.
+// nobody watches is looked through first: what changed meanwhile is a checkpoint.
 func (s *Service) quietStep(ctx context.Context, id retake.WorkspaceID, r *resting) bool {
 	if !s.habits(id).Quiet {
 		return false
@@ -144,7 +144,7 @@ func (s *Service) quietStep(ctx context.Context, id retake.WorkspaceID, r *resti
 			r.begin = now.Add(quietNever) // there is a watch now, or there can be none
 		}
 		return !retake.IsKind(err, retake.NotFound)
-	case s.hearingOf(id).going(now) != nil: // the end of the turn is a moment
+	case s.hearingOf(id).going(now) != nil: // the end of the turn is a checkpoint
 		r.hear(now, watch.Events())
 		r.last = now
 	default:
@@ -153,7 +153,7 @@ func (s *Service) quietStep(ctx context.Context, id retake.WorkspaceID, r *resti
 	return true
 }
 
-// quietLook takes a moment when one is due. A look that found nothing is not repeated at
+// quietLook takes a checkpoint when one is due. A look that found nothing is not repeated at
 // once, and one that did not work out is.
 func (s *Service) quietLook(ctx context.Context, id retake.WorkspaceID, r *resting, events int64) {
 	began := s.p.Clock.Now()
@@ -179,14 +179,14 @@ func (s *Service) quietLook(ctx context.Context, id retake.WorkspaceID, r *resti
 
 func anyChange(retake.Change) bool { return true }
 
-// ownWork reports whether a change is worth a moment. What programs write all day is not.
+// ownWork reports whether a change is worth a checkpoint. What programs write all day is not.
 func ownWork(c retake.Change) bool {
 	return countFiles([]retake.Change{c}).Total() > 0 && worthSaving(c.Path)
 }
 
 var errBusy = errors.New("somebody is at work there")
 
-// quietSave takes a moment when something changed that is worth one. It waits for nobody.
+// quietSave takes a checkpoint when something changed that is worth one. It waits for nobody.
 func (s *Service) quietSave(ctx context.Context, id retake.WorkspaceID, req retake.SaveRequest, worth func(retake.Change) bool) (bool, error) {
 	ws, root, err := s.openRoot(ctx, id)
 	if err != nil {
@@ -199,7 +199,7 @@ func (s *Service) quietSave(ctx context.Context, id retake.WorkspaceID, req reta
 	}
 	defer l.mu.Unlock()
 	if s.interrupted(ctx, id) != nil || s.hearingOf(id).going(s.p.Clock.Now()) != nil {
-		return false, errBusy // half of a restore, or an agent that began: it waits for a moment of its own, behind this lock
+		return false, errBusy // half of a restore, or an agent that began: it waits for a checkpoint of its own, behind this lock
 	}
 	if some, err := s.changedSome(ctx, l, ws, worth); err != nil || !some {
 		return false, err
@@ -211,7 +211,7 @@ func (s *Service) quietSave(ctx context.Context, id retake.WorkspaceID, req reta
 	return err == nil, err
 }
 
-// changedSome looks whether something changed that is worth a moment: at the paths that were
+// changedSome looks whether something changed that is worth a checkpoint: at the paths that were
 // told, and at the files only if one of those can be. A workspace that was not looked
 // through yet may have anything.
 func (s *Service) changedSome(ctx context.Context, l *live, ws retake.Workspace, worth func(retake.Change) bool) (bool, error) {
@@ -228,6 +228,6 @@ func (s *Service) changedSome(ctx context.Context, l *live, ws retake.Workspace,
 	return slices.ContainsFunc(changes, worth), err
 }
 
-// worthSaving reports whether a change of this path is a reason for a quiet moment. What
+// worthSaving reports whether a change of this path is a reason for a quiet checkpoint. What
 // programs write all day, and what git keeps, is none.
 func worthSaving(path string) bool { return !restore.Output(path) && !restore.InRepository(path) }

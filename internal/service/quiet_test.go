@@ -17,7 +17,7 @@ import (
 	"github.com/retake-dev/retake/internal/track"
 )
 
-// A moment is due after two seconds of rest, and once a minute when there is none.
+// A checkpoint is due after two seconds of rest, and once a minute when there is none.
 func TestRest(t *testing.T) {
 	type look struct {
 		at           time.Duration
@@ -47,11 +47,11 @@ func TestRest(t *testing.T) {
 		}
 	}
 	if saves != 60 {
-		t.Errorf("%d moments in an hour of changes, want 60", saves)
+		t.Errorf("%d checkpoints in an hour of changes, want 60", saves)
 	}
 }
 
-// still is a service that takes moments when files come to rest, with two workspaces: the
+// still is a service that takes checkpoints when files come to rest, with two workspaces: the
 // other one tells that time has passed.
 type still struct {
 	*shop
@@ -84,7 +84,7 @@ func (k *still) newest(ws retake.WorkspaceID) retake.Checkpoint {
 	return tl.Checkpoints[0]
 }
 
-// rested waits for a quiet moment with that number.
+// rested waits for a quiet checkpoint with that number.
 func (k *still) rested(ws retake.WorkspaceID, n int64) retake.Checkpoint {
 	k.Helper()
 	again := time.NewTicker(20 * time.Millisecond)
@@ -92,20 +92,20 @@ func (k *still) rested(ws retake.WorkspaceID, n int64) retake.Checkpoint {
 	for end := time.After(8 * time.Minute); ; { // on a busy machine a look takes long, and the next one waits for it
 		if cp := k.newest(ws); cp.Number >= n {
 			if cp.Number > n || cp.Trigger != retake.TriggerQuiet || cp.Turn != nil {
-				k.Fatalf("moment %d is %q of %+v", cp.Number, cp.Trigger, cp.Turn)
+				k.Fatalf("checkpoint %d is %q of %+v", cp.Number, cp.Trigger, cp.Turn)
 			}
 			return cp
 		}
 		select {
 		case <-end:
-			k.Fatalf("there is never a moment %d", n)
+			k.Fatalf("there is never a checkpoint %d", n)
 		case <-again.C:
 		}
 	}
 }
 
 // passes waits until what changed before has come to rest: the other workspace has had two
-// moments since.
+// checkpoints since.
 func (k *still) passes() {
 	k.Helper()
 	for range 2 {
@@ -115,9 +115,9 @@ func (k *still) passes() {
 	}
 }
 
-// What somebody changes between turns becomes a moment when it comes to rest, also what he
+// What somebody changes between turns becomes a checkpoint when it comes to rest, also what he
 // changed while nobody watched. What programs write all day does not.
-func TestQuietMoments(t *testing.T) {
+func TestQuietCheckpoints(t *testing.T) {
 	t.Parallel()
 	k := newStill(t)
 	k.write("a.go", "while nobody watched\n")
@@ -131,7 +131,7 @@ func TestQuietMoments(t *testing.T) {
 	k.write("dist/app.js", "built\n")
 	k.passes()
 	if cp := k.newest(k.ws); cp.Number != 3 {
-		t.Errorf("a log and build output made moment %d", cp.Number)
+		t.Errorf("a log and build output made checkpoint %d", cp.Number)
 	}
 	k.write("a.go", "three\n")
 	if cp := k.rested(k.ws, 4); cp.Changed.Added != 2 || cp.Changed.Edited != 1 {
@@ -139,8 +139,8 @@ func TestQuietMoments(t *testing.T) {
 	}
 }
 
-// A turn is one piece of work: what changes in it is in the moment at its end.
-func TestNoQuietMomentInATurn(t *testing.T) {
+// A turn is one piece of work: what changes in it is in the checkpoint at its end.
+func TestNoQuietCheckpointInATurn(t *testing.T) {
 	t.Parallel()
 	k := newStill(t)
 	k.s = k.open(true)
@@ -153,12 +153,12 @@ func TestNoQuietMomentInATurn(t *testing.T) {
 	k.write("a.go", "in the turn\n")
 	k.passes()
 	if cp := k.newest(k.ws); cp.Number != 1 {
-		t.Errorf("there is moment %d, %q, in the turn", cp.Number, cp.Trigger)
+		t.Errorf("there is checkpoint %d, %q, in the turn", cp.Number, cp.Trigger)
 	}
 	say(retake.SignalTurnEnd)
 	k.passes()
 	if cp := k.newest(k.ws); cp.Number != 2 || cp.Trigger != retake.TriggerTurn {
-		t.Errorf("after the turn there is moment %d, %q", cp.Number, cp.Trigger)
+		t.Errorf("after the turn there is checkpoint %d, %q", cp.Number, cp.Trigger)
 	}
 	k.write("a.go", "by hand\n")
 	k.rested(k.ws, 3)

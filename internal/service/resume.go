@@ -52,7 +52,7 @@ func (s *Service) Resume(ctx context.Context, req retake.ResumeRequest) (retake.
 	return out, fault("the conversation cannot go on", unchanged, err)
 }
 
-// lastSaid is the moment that is named, or the newest one of an agent before it whose
+// lastSaid is the checkpoint that is named, or the newest one of an agent before it whose
 // work is in the files: not what was taken back, and not what a restore left behind.
 func (s *Service) lastSaid(ctx context.Context, ws retake.Workspace, ref string) (retake.Checkpoint, error) {
 	if ref == "" {
@@ -71,7 +71,7 @@ func (s *Service) lastSaid(ctx context.Context, ws retake.Workspace, ref string)
 		case found != nil:
 			return *found, nil
 		case to == nil:
-			return cp, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("no agent worked here up to moment %d", named), Safe: unchanged, Hint: "hooks for agents: retake agents install"}
+			return cp, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("no agent worked here up to checkpoint %d", named), Safe: unchanged, Hint: "hooks for agents: retake agents install"}
 		}
 		cp = *to
 	}
@@ -80,7 +80,7 @@ func (s *Service) lastSaid(ctx context.Context, ws retake.Workspace, ref string)
 
 const maxHops = 100
 
-// saidBefore goes back from a number: to a moment that an agent's work led to, or to a
+// saidBefore goes back from a number: to a checkpoint that an agent's work led to, or to a
 // restore that says where to go on.
 func (s *Service) saidBefore(ctx context.Context, ws retake.WorkspaceID, from int64) (found, to *retake.Checkpoint, err error) {
 	w := s.walkBack(nil)
@@ -103,7 +103,7 @@ func (s *Service) saidBefore(ctx context.Context, ws retake.WorkspaceID, from in
 	return found, to, err
 }
 
-// spoke reports whether an agent's work led to a moment.
+// spoke reports whether an agent's work led to a checkpoint.
 func spoke(cp retake.Checkpoint) bool {
 	return cp.Turn != nil && cp.Turn.Session != "" && cp.Turn.Agent != byHand && cp.Trigger != retake.TriggerPrompt
 }
@@ -165,7 +165,7 @@ func (s *Service) saysWhere(ws retake.WorkspaceID, out *retake.Resumption) {
 	}
 }
 
-// mostBranches is how often one moment is gone on from.
+// mostBranches is how often one checkpoint is gone on from.
 const mostBranches = 1000
 
 // freeBranch is the fork of a conversation whose files are not there yet, or are there and

@@ -13,7 +13,7 @@ import (
 	"github.com/retake-dev/retake/internal/retain"
 )
 
-// bounds is what a service knows of the room that moments take. All of it can be
+// bounds is what a service knows of the room that checkpoints take. All of it can be
 // made again: without it rows are read again, and a sweep comes earlier or later.
 type bounds struct {
 	tidying sync.Mutex                         // one tidy-up at a time
@@ -23,14 +23,14 @@ type bounds struct {
 	rows  map[retake.WorkspaceID][]retain.Row
 	notes *tidyNotes // nil: to be read
 	seen  room       // as it was measured last
-	aged  time.Time  // when moments went by their age last
+	aged  time.Time  // when checkpoints went by their age last
 	used  map[retake.CheckpointID]int
 
-	using sync.Mutex // held while moments are dropped, and while somebody says what is in use
+	using sync.Mutex // held while checkpoints are dropped, and while somebody says what is in use
 }
 
 // keepWhile keeps a checkpoint from being dropped until release. A fork grows for
-// long, and its first moment is the very tree that it grows from.
+// long, and its first checkpoint is the very tree that it grows from.
 func (s *Service) keepWhile(ctx context.Context, cp retake.Checkpoint) (release func(), err error) {
 	b := &s.bounds
 	b.using.Lock()
@@ -87,7 +87,7 @@ func (s *Service) within(id retake.WorkspaceID) time.Duration {
 }
 
 // errClosed: it is not known what a workspace needs.
-var errClosed = errors.New("what a restore needs that was cut off cannot be read")
+var errClosed = errors.New("what a restore needs that was interrupted cannot be read")
 
 // rowsOf gives the rows of a workspace with everything that keeps them.
 func (s *Service) rowsOf(ctx context.Context, w retake.WorkspaceState, all []retake.WorkspaceState) ([]retain.Row, error) {
@@ -223,7 +223,7 @@ func joined(known, fresh []retain.Row) []retain.Row {
 	return out
 }
 
-// leafBytes is about what a moment takes beside its files: its card, listings, and
+// leafBytes is about what a checkpoint takes beside its files: its card, listings, and
 // its place on the line.
 const leafBytes = 8 << 10
 

@@ -12,7 +12,7 @@ import (
 	"github.com/retake-dev/retake/internal/store"
 )
 
-// dropping is how moments are dropped.
+// dropping is how checkpoints are dropped.
 type dropping struct {
 	need  retain.Grip
 	wait  time.Duration                // for who is at work
@@ -20,7 +20,7 @@ type dropping struct {
 	bases map[retake.CheckpointID]bool // what forks grew from
 }
 
-// drop forgets moments, in pieces, and answers how many went. Each is judged again
+// drop forgets checkpoints, in pieces, and answers how many went. Each is judged again
 // when its line is ours: it may have been pinned, or become what a fork grows from,
 // since it was chosen.
 func (s *Service) drop(ctx context.Context, drops []retain.Drop, how dropping) (int64, error) {
@@ -74,7 +74,7 @@ func (s *Service) bases(ctx context.Context) (map[retake.CheckpointID]bool, erro
 // errAtWork: somebody works in the workspace, and may need what would go.
 var errAtWork = errors.New("somebody is at work here")
 
-// dropPiece forgets moments of one workspace. Nobody saves, restores or begins to fork
+// dropPiece forgets checkpoints of one workspace. Nobody saves, restores or begins to fork
 // meanwhile.
 func (s *Service) dropPiece(ctx context.Context, piece []retain.Drop, how dropping) (int64, error) {
 	id := piece[0].Workspace
@@ -160,7 +160,7 @@ func (s *Service) strike(id retake.WorkspaceID, stones []retake.Tombstone, doubt
 // shownKept is how long the target of a plan stays that was shown and not applied.
 const shownKept = time.Hour
 
-// lockWithin takes the lock between two who work, if there is such a moment.
+// lockWithin takes the lock between two who work, if there is such a checkpoint.
 func (l *live) lockWithin(ctx context.Context, wait time.Duration) bool {
 	end := time.NewTimer(wait)
 	defer end.Stop()

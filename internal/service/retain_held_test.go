@@ -83,11 +83,11 @@ func TestACutRestoreKeepsWhatItNeeds(t *testing.T) {
 		r.must(err)
 	}
 	if !cut {
-		t.Error("no restore was cut off")
+		t.Error("no restore was interrupted")
 	}
 }
 
-// A moment from which a fork is growing stays until it has grown.
+// A checkpoint from which a fork is growing stays until it has grown.
 func TestAGrowingForkKeepsItsOrigin(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t, false)

@@ -82,7 +82,7 @@ func planned(lines []retain.Line, r room, garbage int64, part float64) []retake.
 
 const spaceDays = 30
 
-// spaceOf counts the moments of a workspace by day and by what keeps them.
+// spaceOf counts the checkpoints of a workspace by day and by what keeps them.
 func (s *Service) spaceOf(l retain.Line) retake.WorkspaceSpace {
 	out := retake.WorkspaceSpace{Workspace: l.Workspace, Days: make([]int64, spaceDays), Brought: make([]int64, spaceDays), Within: s.within(l.Workspace), GoneAfter: s.goneAfter(l.Workspace), Kept: []retake.KeptFor{}}
 	today := s.p.Clock.Now().UTC().Truncate(24 * time.Hour)
@@ -116,7 +116,7 @@ const (
 
 // Thin does the next tidy-up now, and sweeps to the end.
 func (s *Service) Thin(ctx context.Context, req retake.ThinRequest) (retake.ThinReport, error) {
-	const partly = "Every moment that is listed is whole; run it again."
+	const partly = "Every checkpoint that is listed is whole; run it again."
 	st, err := s.store(ctx)
 	if err != nil {
 		return retake.ThinReport{}, fault("the store cannot be opened", unchanged, err)

@@ -49,7 +49,7 @@ func (r *room) nearFloor() {
 	}
 }
 
-// measure looks at the store and its disk. Moments begin to go a little before the
+// measure looks at the store and its disk. Checkpoints begin to go a little before the
 // budget is used up, and go on until there is some room below it, so that this is not
 // to be done again with each save.
 func (s *Service) measure(ctx context.Context, st store.Store) (room, error) {
@@ -112,7 +112,7 @@ func (s *Service) pressed() bool {
 // tidyNotes are what is worth remembering between two lives of a daemon. They are a
 // mark of the catalog; without them a sweep comes early.
 type tidyNotes struct {
-	Debt      int64          `json:"debt"`      // bytes that forgotten moments brought
+	Debt      int64          `json:"debt"`      // bytes that forgotten checkpoints brought
 	Numbers   int64          `json:"numbers"`   // of all lines together, at the last sweep
 	Forgotten int64          `json:"forgotten"` // since the last sweep
 	Yield     float64        `json:"yield"`     // what sweeps gave of what was thought

@@ -117,7 +117,7 @@ func (r *room) write(text string) {
 	r.must(os.WriteFile(filepath.Join(r.root, "a"), []byte(text), 0o644))
 }
 
-// saves takes n automatic moments, each that long after the one before.
+// saves takes n automatic checkpoints, each that long after the one before.
 func (r *room) saves(n int, step time.Duration) retake.Checkpoint {
 	r.Helper()
 	return r.savesAs(n, step, retake.SaveRequest{Trigger: retake.TriggerQuiet})

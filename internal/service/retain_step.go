@@ -14,7 +14,7 @@ import (
 // A tidy-up that nobody asked for goes in steps. A save that comes meanwhile waits for
 // the piece that is under way, and when room is short for a sweep of this length.
 const (
-	dropPiece  = 64                     // moments that are dropped at once
+	dropPiece  = 64                     // checkpoints that are dropped at once
 	dropLeast  = 8                      // of a step, when room is short
 	dropTime   = 700 * time.Millisecond // for all pieces of a step
 	dropWait   = 300 * time.Millisecond // for who is at work, when room is short
@@ -92,7 +92,7 @@ func (s *Service) dropStep(ctx context.Context, r room) (dropped int64, more boo
 	return dropped, r.urgent() || dropped < int64(len(drops)), err
 }
 
-// nextDrops are the moments of the next step, the oldest first.
+// nextDrops are the checkpoints of the next step, the oldest first.
 func (s *Service) nextDrops(ctx context.Context, r room) ([]retain.Drop, error) {
 	lines, _, err := s.lineUp(ctx)
 	if err != nil {
@@ -128,14 +128,14 @@ func (s *Service) whenDue(due []retain.Drop) []retain.Drop {
 	return due
 }
 
-// part is about how much of the bytes that moments brought is given back when they
+// part is about how much of the bytes that checkpoints brought is given back when they
 // go: the store shrinks them, and others may hold the same.
 func (s *Service) part(ctx context.Context, lines []retain.Line, size int64) (float64, error) {
 	n, err := s.tidyNotes(ctx)
 	return shrink(lines, size) * n.yield(), err
 }
 
-// shrink is about how much of the bytes that moments brought the store takes for
+// shrink is about how much of the bytes that checkpoints brought the store takes for
 // them.
 func shrink(lines []retain.Line, size int64) float64 {
 	var brought int64

@@ -20,7 +20,7 @@ func TestThinByAge(t *testing.T) {
 	plan, err := r.s.SpacePlan(t.Context())
 	r.must(err)
 	if w := plan.Workspaces[0]; w.Brought[29] == 0 || w.Days[29] == 0 || w.Brought[27] == 0 {
-		t.Errorf("by day: %v moments brought %v", w.Days, w.Brought)
+		t.Errorf("by day: %v checkpoints brought %v", w.Days, w.Brought)
 	}
 	before := r.numbers()
 	rep := r.thin()
@@ -120,7 +120,7 @@ func TestBoundsHoldThemselves(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t, true)
 	r.saves(70, day/2)
-	r.until("old moments go", func() bool { return len(r.numbers()) < 60 })
+	r.until("old checkpoints go", func() bool { return len(r.numbers()) < 60 })
 	size, err := r.st.Size(t.Context())
 	r.must(err)
 	r.budget.Store(size / 2)
@@ -152,7 +152,7 @@ func TestRoomIsMadeAtTheFloor(t *testing.T) {
 }
 
 // A store that is small beside its budget is not what fills the disk, and keeps all.
-func TestASmallStoreKeepsItsMoments(t *testing.T) {
+func TestASmallStoreKeepsItsCheckpoints(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t, false)
 	r.budget.Store(1e9)

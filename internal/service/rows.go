@@ -11,7 +11,7 @@ import (
 	"github.com/retake-dev/retake/internal/story/xray"
 )
 
-// Rows compares the rows of a database at two moments, in the child that reads for stories.
+// Rows compares the rows of a database at two checkpoints, in the child that reads for stories.
 func (s *Service) Rows(ctx context.Context, q retake.RowsQuery) (retake.RowsDiff, error) {
 	if err := rightRows(q); err != nil {
 		return retake.RowsDiff{}, err
@@ -34,7 +34,7 @@ func (s *Service) Rows(ctx context.Context, q retake.RowsQuery) (retake.RowsDiff
 		return out, fault(fmt.Sprintf("cannot read %s", path), unchanged, err)
 	}
 	if ask.Before == nil && ask.After == nil {
-		return out, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no file %s at these moments", path), Safe: unchanged, Hint: "what is there: retake ls latest"}
+		return out, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no file %s at these checkpoints", path), Safe: unchanged, Hint: "what is there: retake ls latest"}
 	}
 	return s.askRows(ctx, ask, out)
 }
@@ -79,7 +79,7 @@ func rightRows(q retake.RowsQuery) error {
 	return nil
 }
 
-// rowsEnds finds the two moments, as a comparison does.
+// rowsEnds finds the two checkpoints, as a comparison does.
 func (s *Service) rowsEnds(ctx context.Context, q retake.RowsQuery) (out retake.RowsDiff, err error) {
 	out.Tables = []retake.TableRows{}
 	if q.To == "" || q.To == now {
@@ -96,7 +96,7 @@ func (s *Service) rowsEnds(ctx context.Context, q retake.RowsQuery) (out retake.
 	return out, err
 }
 
-// tablesAt are the bytes of a database at a moment, with its log; nil: there is no such file.
+// tablesAt are the bytes of a database at a checkpoint, with its log; nil: there is no such file.
 func (s *Service) tablesAt(ctx context.Context, cp *retake.Checkpoint, path string) (*xray.Source, error) {
 	if cp == nil {
 		return nil, nil

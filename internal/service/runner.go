@@ -11,8 +11,8 @@ import (
 	"github.com/retake-dev/retake/internal/verify"
 )
 
-// runner runs the standing verifications of new moments in the background, one workspace
-// one run: the next moment, or the next prompt, ends it.
+// runner runs the standing verifications of new checkpoints in the background, one workspace
+// one run: the next checkpoint, or the next prompt, ends it.
 type runner struct {
 	s    *Service
 	mu   sync.Mutex
@@ -58,8 +58,8 @@ func (r *runner) stopAll() {
 	}
 }
 
-// moment asks about a new one, when it is the end of something.
-func (r *runner) moment(cp retake.Checkpoint) {
+// checkpoint asks about a new one, when it is the end of something.
+func (r *runner) checkpoint(cp retake.Checkpoint) {
 	switch cp.Trigger {
 	case retake.TriggerTurn, retake.TriggerManual, retake.TriggerReturn, retake.TriggerSession:
 	default:
@@ -122,7 +122,7 @@ func (r *runner) one(ctx context.Context, cp retake.Checkpoint, st retake.Standi
 	if ctx.Err() != nil {
 		return // it was ended by us, and says nothing
 	}
-	_, _ = r.s.Attest(ctx, attestation(cp, st, out)) // not recorded: the next moment asks again
+	_, _ = r.s.Attest(ctx, attestation(cp, st, out)) // not recorded: the next checkpoint asks again
 }
 
 func attestation(cp retake.Checkpoint, st retake.Standing, out verify.Outcome) retake.Attestation {

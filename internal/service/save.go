@@ -17,7 +17,7 @@ import (
 func (s *Service) Save(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, error) {
 	if req.ID != "" {
 		if _, err := retake.ParseCheckpointID(string(req.ID)); err != nil {
-			return retake.SaveResult{}, &retake.Error{Kind: retake.Invalid, What: "that is no id of a checkpoint", Safe: notSaved, Err: err}
+			return retake.SaveResult{}, &retake.Error{Kind: retake.Invalid, What: "not a valid checkpoint ID", Safe: notSaved, Err: err}
 		}
 	}
 	ws, root, err := s.openRoot(ctx, req.Workspace)
@@ -217,8 +217,8 @@ func (t *taking) take(ctx context.Context, req retake.SaveRequest) (cp retake.Ch
 	t.s.told(cp)
 	t.note(ctx, cp, res.Draft)
 	t.s.teller.sealed(cp, res)
-	t.s.runner.moment(cp)
-	t.s.backer.moment(cp)
+	t.s.runner.checkpoint(cp)
+	t.s.backer.checkpoint(cp)
 	return cp, true, nil
 }
 

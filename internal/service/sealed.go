@@ -9,12 +9,12 @@ import (
 	"github.com/retake-dev/retake/internal/tree"
 )
 
-// sealed is what a capture knew of the moment that it became: with it no tree has to be
+// sealed is what a capture knew of the checkpoint that it became: with it no tree has to be
 // read to tell what changed. It only saves time; without it the trees are compared.
 type sealed struct {
 	files  retake.Entry // the root
 	since  *capture.Since
-	before *retake.Entry // the root of the moment before, once it is known
+	before *retake.Entry // the root of the checkpoint before, once it is known
 }
 
 func (s *sealed) size() int {
@@ -24,7 +24,7 @@ func (s *sealed) size() int {
 	return len(s.since.Changes)
 }
 
-// lastTold is what the next moment of a workspace builds on.
+// lastTold is what the next checkpoint of a workspace builds on.
 type lastTold struct {
 	id    retake.CheckpointID
 	files retake.Entry
@@ -34,19 +34,19 @@ type lastTold struct {
 
 // Bounds of what is kept in memory for stories.
 const (
-	mostHeld = 20_000 // changes of all moments that wait
+	mostHeld = 20_000 // changes of all checkpoints that wait
 	mostLast = 1_000  // workspaces
 
-	mostFresh   = 8     // moments that were told just now
+	mostFresh   = 8     // checkpoints that were told just now
 	freshLength = 4_000 // changes of them
 )
 
-// sealed asks for the story of a moment that was just sealed.
+// sealed asks for the story of a checkpoint that was just sealed.
 func (t *teller) sealed(cp retake.Checkpoint, res *capture.Result) {
 	t.put(untold{Checkpoint: cp, sealed: &sealed{files: res.Files, since: res.Since}})
 }
 
-// bounded lets go what many moments that wait would hold. Under t.mu.
+// bounded lets go what many checkpoints that wait would hold. Under t.mu.
 func (t *teller) bounded(u untold) untold {
 	if t.held+u.sealed.size() > mostHeld {
 		u.sealed.since = nil
@@ -55,7 +55,7 @@ func (t *teller) bounded(u untold) untold {
 	return u
 }
 
-// lastOf answers what is known of a moment, when it was the last one told.
+// lastOf answers what is known of a checkpoint, when it was the last one told.
 func (t *teller) lastOf(cp retake.Checkpoint) (lastTold, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,7 +97,7 @@ func (t *teller) dropFresh(id retake.CheckpointID) {
 	t.fresh = slices.DeleteFunc(t.fresh, func(u untold) bool { return u.ID == id })
 }
 
-// freshOf answers a moment with what its capture knew, if that is still there.
+// freshOf answers a checkpoint with what its capture knew, if that is still there.
 func (t *teller) freshOf(cp retake.Checkpoint) untold {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -116,8 +116,8 @@ func (t *teller) freshWithin(cp retake.Checkpoint) untold {
 	return untold{Checkpoint: cp}
 }
 
-// compared is what a moment changed: as its capture told, when that was against the
-// moment before it, else by the trees.
+// compared is what a checkpoint changed: as its capture told, when that was against the
+// checkpoint before it, else by the trees.
 func (s *Service) compared(ctx context.Context, u untold) (retake.Comparison, error) {
 	q := retake.DiffQuery{Workspace: u.Workspace}
 	if u.sealed == nil || u.sealed.since == nil {
@@ -139,7 +139,7 @@ func (s *Service) compared(ctx context.Context, u untold) (retake.Comparison, er
 	return d, nil
 }
 
-// rootBefore is the root of the moment before: its capture does not know it.
+// rootBefore is the root of the checkpoint before: its capture does not know it.
 func (s *Service) rootBefore(ctx context.Context, u *sealed, from retake.Checkpoint) (*retake.Entry, error) {
 	if u.before != nil {
 		return u.before, nil
@@ -158,8 +158,8 @@ func (s *Service) rootBefore(ctx context.Context, u *sealed, from retake.Checkpo
 	return u.before, nil
 }
 
-// headOf answers the commit that is checked out at a moment, and remembers it: as long as
-// nothing changes that it is read from, it is that of the moment before. Nil when the
+// headOf answers the commit that is checked out at a checkpoint, and remembers it: as long as
+// nothing changes that it is read from, it is that of the checkpoint before. Nil when the
 // capture is not known.
 func (s *Service) headOf(ctx context.Context, u untold, d retake.Comparison) *string {
 	if u.sealed == nil {

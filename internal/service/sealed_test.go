@@ -38,7 +38,7 @@ func (c *counted) Leaf(ctx context.Context, ws retake.WorkspaceID, n int64) (sto
 	return c.Store.Leaf(ctx, ws, n)
 }
 
-// shop is a workspace whose moments are told by a service that lives on.
+// shop is a workspace whose checkpoints are told by a service that lives on.
 type shop struct {
 	*testing.T
 	s    *service.Service
@@ -121,7 +121,7 @@ func (k *shop) save() retake.CheckpointID {
 	return res.Checkpoint.ID
 }
 
-// gist waits until a moment is told.
+// gist waits until a checkpoint is told.
 func (k *shop) gist(id retake.CheckpointID) retake.Gist {
 	k.Helper()
 	again := time.NewTicker(time.Millisecond)
@@ -226,7 +226,7 @@ func TestGoingBackIsToldFromWhereItCame(t *testing.T) {
 	k.write("a.go", "two\n")
 	k.write("b.go", "more\n")
 	k.gist(k.save())
-	k.write("a.go", "three\n") // the safety moment has it
+	k.write("a.go", "three\n") // the safety checkpoint has it
 	req := retake.PlanRequest{Workspace: k.ws, Course: retake.CourseRestore, Ref: "1"}
 	plan, err := k.s.PlanRestore(t.Context(), req)
 	k.must(err)
@@ -244,7 +244,7 @@ func TestGoingBackIsToldFromWhereItCame(t *testing.T) {
 	}
 }
 
-// TestAStoryGoesByWhatIsLeft: when the moment before is forgotten, the one before that
+// TestAStoryGoesByWhatIsLeft: when the checkpoint before is forgotten, the one before that
 // takes its place, and the capture knows nothing of it.
 func TestAStoryGoesByWhatIsLeft(t *testing.T) {
 	t.Parallel()
@@ -291,6 +291,6 @@ func TestAStoryOfACaptureReadsNoTree(t *testing.T) {
 		t.Errorf("%d directories are listed; comparing trees lists %d", n, 5*perDiff)
 	}
 	if n := k.st.leaves.Load() - leaves; n != 5*2 {
-		t.Errorf("%d moments are read; comparing trees reads %d", n, 5*2)
+		t.Errorf("%d checkpoints are read; comparing trees reads %d", n, 5*2)
 	}
 }

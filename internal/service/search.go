@@ -11,7 +11,7 @@ import (
 	"github.com/retake-dev/retake/internal/story"
 )
 
-// Search finds moments by words.
+// Search finds checkpoints by words.
 func (s *Service) Search(ctx context.Context, q retake.SearchQuery) ([]retake.Hit, error) {
 	if _, err := s.row(ctx, q.Workspace); err != nil {
 		return nil, fault("no such workspace", unchanged, err)
@@ -36,7 +36,7 @@ func (s *Service) Search(ctx context.Context, q retake.SearchQuery) ([]retake.Hi
 	return out, fault("the timeline cannot be searched", unchanged, err)
 }
 
-// Chronicle lists the moments in which a fact with this name changed.
+// Chronicle lists the checkpoints in which a fact with this name changed.
 func (s *Service) Chronicle(ctx context.Context, q retake.ChronicleQuery) ([]retake.Mention, error) {
 	if _, err := s.row(ctx, q.Workspace); err != nil {
 		return nil, fault("no such workspace", unchanged, err)
@@ -72,7 +72,7 @@ func (s *Service) tellBare(ctx context.Context, ws retake.WorkspaceID) {
 	}
 }
 
-// byCommit is the first moment whose commit begins so. Moments whose story was not told
+// byCommit is the first checkpoint whose commit begins so. Checkpoints whose story was not told
 // yet are asked one by one. They are listed before the told ones are searched: one that is
 // told meanwhile is then in both, and the other way round it would be in neither.
 func (s *Service) byCommit(ctx context.Context, ws retake.WorkspaceID, sha string) (retake.Checkpoint, error) {

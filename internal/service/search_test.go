@@ -27,9 +27,9 @@ func (c *rows) meanwhile() {
 	}
 }
 
-// A moment that is told while its commit is looked for is found all the same: the told ones
+// A checkpoint that is told while its commit is looked for is found all the same: the told ones
 // and the untold ones are two questions, and it must not fall between them.
-func TestCommitOfAMomentToldMeanwhile(t *testing.T) {
+func TestCommitOfACheckpointToldMeanwhile(t *testing.T) {
 	r := newRoom(t, false)
 	r.must(os.MkdirAll(filepath.Join(r.root, ".git"), 0o755))
 	r.must(os.WriteFile(filepath.Join(r.root, ".git", "HEAD"), []byte(oneSHA+"\n"), 0o644))

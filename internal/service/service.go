@@ -34,38 +34,38 @@ import (
 
 // Parts is what a Service is made of.
 type Parts struct {
-	Catalog   catalog.Catalog
-	OpenStore func(ctx context.Context, create bool) (store.Store, error) // called once, on first need
-	FS        fsx.FS
-	Indexes   string // directory of the stat indexes
-	Data      string // directory whose disk and inode are the store's
-	Clock     clock.Clock
-	Boot      string // identity of this run of the machine; "" when it cannot be told
-	Home      string // the user's home directory, for the danger guard
-	Policy    func(retake.WorkspaceID) retake.Policy
-	Floor     func(total int64) int64                // bytes that must stay free on the store's disk
-	Budget    func(total int64) int64                // bytes that the store may take on a disk of that size; nil or 0: no bound
-	Within    func(retake.WorkspaceID) time.Duration // how long moments are kept; nil or 0: for ever
-	GoneAfter func(retake.WorkspaceID) time.Duration // after how long nothing is kept but pins, the newest and what is in use; nil or 0: never
-	Steadfast bool                                   // moments go by their age alone; when room is short, saves are refused
-	Moment    func() int64                           // bytes that the tree of one moment may have; nil or 0: no bound
-	Wait      time.Duration                          // how long to wait for another writer
-	Tracker   *track.Tracker                         // tells of changes; nil: every save looks at everything
-	Returns   string                                 // directory of what restores leave: journals, and what they replaced
-	Signals   string                                 // directory of signals that are not done yet
-	Sessions  string                                 // directory of what is known of agents
-	Habits    func(retake.WorkspaceID) retake.Habits
-	Locks     fsx.Locks // between processes
-	Fence     bool      // restores are also held to the workspace by the kernel
+	Catalog    catalog.Catalog
+	OpenStore  func(ctx context.Context, create bool) (store.Store, error) // called once, on first need
+	FS         fsx.FS
+	Indexes    string // directory of the stat indexes
+	Data       string // directory whose disk and inode are the store's
+	Clock      clock.Clock
+	Boot       string // identity of this run of the machine; "" when it cannot be told
+	Home       string // the user's home directory, for the danger guard
+	Policy     func(retake.WorkspaceID) retake.Policy
+	Floor      func(total int64) int64                // bytes that must stay free on the store's disk
+	Budget     func(total int64) int64                // bytes that the store may take on a disk of that size; nil or 0: no bound
+	Within     func(retake.WorkspaceID) time.Duration // how long checkpoints are kept; nil or 0: for ever
+	GoneAfter  func(retake.WorkspaceID) time.Duration // after how long nothing is kept but pins, the newest and what is in use; nil or 0: never
+	Steadfast  bool                                   // checkpoints go by their age alone; when room is short, saves are refused
+	Checkpoint func() int64                           // bytes that the tree of one checkpoint may have; nil or 0: no bound
+	Wait       time.Duration                          // how long to wait for another writer
+	Tracker    *track.Tracker                         // tells of changes; nil: every save looks at everything
+	Returns    string                                 // directory of what restores leave: journals, and what they replaced
+	Signals    string                                 // directory of signals that are not done yet
+	Sessions   string                                 // directory of what is known of agents
+	Habits     func(retake.WorkspaceID) retake.Habits
+	Locks      fsx.Locks // between processes
+	Fence      bool      // restores are also held to the workspace by the kernel
 
 	Readers     *xray.Pool                                 // reads changed files for their meaning, in a child; nil: nothing is read
 	Probe       *probe.Options                             // places outside the roots; nil: nobody looks there
-	Standing    func(retake.WorkspaceID) []retake.Standing // verifications that the user wants of every moment; nil: none
+	Standing    func(retake.WorkspaceID) []retake.Standing // verifications that the user wants of every checkpoint; nil: none
 	VerifyLimit func(retake.WorkspaceID) time.Duration     // how long one may take
-	Drill       func(retake.WorkspaceID) bool              // good moments are proven restorable now and then
+	Drill       func(retake.WorkspaceID) bool              // good checkpoints are proven restorable now and then
 	Env         func() []string                            // what verifications see when nothing was recorded
 
-	Backup *backup.Worker             // sends moments to a git remote; nil: there are no backups
+	Backup *backup.Worker             // sends checkpoints to a git remote; nil: there are no backups
 	Backed func(retake.Backup, error) // is told how each run ended; nil: nobody is
 
 	Protection string // from whom history is safe; "": an agent of the same user could remove it
@@ -94,9 +94,9 @@ type Service struct {
 	runner  *runner  // of standing verifications
 	backer  *backer  // of git remotes
 	machine probing  // what was seen outside the roots
-	good    goodness // which moments are
+	good    goodness // which checkpoints are
 
-	bounds bounds       // what is known of the room that moments take
+	bounds bounds       // what is known of the room that checkpoints take
 	rows   sync.RWMutex // held alone while the catalog is made again, so that nobody takes a workspace for unknown
 	care   *care        // nil unless this service is sole
 }
@@ -211,7 +211,7 @@ func newWorkspaceID() (retake.WorkspaceID, error) {
 // Safe sentences.
 const (
 	unchanged = "Nothing was changed."
-	notSaved  = "Nothing was saved; the moments before are whole."
+	notSaved  = "Nothing was saved; earlier checkpoints are intact."
 )
 
 // fault gives an error its kind. What already has one keeps it.
@@ -225,7 +225,7 @@ func fault(what, safe string, err error) error {
 	case errors.Is(err, context.Canceled):
 		out.Kind = retake.Canceled
 	case errors.Is(err, store.ErrInDoubt):
-		out.Safe = "It is not certain that this moment was kept; those before are whole."
+		out.Safe = "It is not certain that this checkpoint was kept; earlier ones are intact."
 		out.Hint = "look whether it is there: retake rebuild && retake log"
 	case errors.Is(err, store.ErrBusy):
 		out.Kind, out.Hint = retake.Busy, "another save or a sweep is running; try again"

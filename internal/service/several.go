@@ -10,7 +10,7 @@ import (
 // maxItems bounds how many items one undo takes back.
 const maxItems = 500
 
-// itemsIn are the items of a range of moments that were not taken back.
+// itemsIn are the items of a range of checkpoints that were not taken back.
 func (s *Service) itemsIn(ctx context.Context, req retake.PlanRequest, w *walkBack, lo, hi string) ([]retake.Checkpoint, error) {
 	first, err := s.Find(ctx, req.Workspace, lo)
 	if err != nil {
@@ -21,13 +21,13 @@ func (s *Service) itemsIn(ctx context.Context, req retake.PlanRequest, w *walkBa
 		return nil, err
 	}
 	if first.Number > last.Number {
-		return nil, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%s..%s begins after it ends", lo, hi), Safe: unchanged, Hint: fmt.Sprintf("take back these: retake undo %d..%d", last.Number, first.Number)}
+		return nil, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%s..%s begins after it ends", lo, hi), Safe: unchanged, Hint: fmt.Sprintf("undo these: retake undo %d..%d", last.Number, first.Number)}
 	}
 	items, err := s.collectItems(ctx, req, w, func(cp retake.Checkpoint) (take, on bool) {
 		return cp.Number >= first.Number && cp.Number <= last.Number, cp.Number > first.Number
 	})
 	if err == nil && len(items) == 0 {
-		err = noneLeft(fmt.Sprintf("no recorded change is left to take back in %d..%d", first.Number, last.Number))
+		err = noneLeft(fmt.Sprintf("no recorded change is left to undo in %d..%d", first.Number, last.Number))
 	}
 	return items, err
 }
@@ -45,7 +45,7 @@ func (s *Service) itemsOf(ctx context.Context, req retake.PlanRequest, w *walkBa
 		return cp.Turn != nil && session != "" && cp.Turn.Session == session, true
 	})
 	if err == nil && len(items) == 0 {
-		err = noneLeft("no turn of that session is left to take back")
+		err = noneLeft("no turn of that session is left to undo")
 	}
 	return items, err
 }

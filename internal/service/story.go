@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake/internal/story"
 )
 
-// Story tells what really changed between two moments, from the trees alone.
+// Story tells what really changed between two checkpoints, from the trees alone.
 func (s *Service) Story(ctx context.Context, q retake.DiffQuery) (retake.Story, error) {
 	how := telling{own: q.From == "" && len(q.Paths) == 0 && q.To != "" && q.To != now, full: len(q.Paths) > 0, deep: true, machine: q.Machine}
 	d, err := s.changesFor(ctx, q, &how)
@@ -18,10 +18,10 @@ func (s *Service) Story(ctx context.Context, q retake.DiffQuery) (retake.Story, 
 	}
 	st, remember, err := s.tell(ctx, d, how)
 	remember()
-	return st, fault("what changed cannot be told", unchanged, err)
+	return st, fault("what changed can't be read", unchanged, err)
 }
 
-// changesFor compares for a story. What one moment changed since the one before its
+// changesFor compares for a story. What one checkpoint changed since the one before its
 // capture may still know.
 func (s *Service) changesFor(ctx context.Context, q retake.DiffQuery, how *telling) (retake.Comparison, error) {
 	if !how.own {
@@ -41,7 +41,7 @@ func (s *Service) changesFor(ctx context.Context, q retake.DiffQuery, how *telli
 
 // telling is how a story is told.
 type telling struct {
-	own   bool    // of one moment since the one before: its words are held against it
+	own   bool    // of one checkpoint since the one before: its words are held against it
 	full  bool    // every path by itself
 	deep  bool    // files are read for their meaning
 	early bool    // it was just sealed: nobody looked at the machine since

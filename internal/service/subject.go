@@ -15,7 +15,7 @@ const (
 	maxLogged  = 16 << 10 // bytes of the log of git that are read
 )
 
-// subject is what somebody said when he committed since the moment before, for a moment of
+// subject is what somebody said when he committed since the checkpoint before, for a checkpoint of
 // which nobody said anything else. It is read from the log of git as it was captured; no
 // program is run, and whatever is odd about that file, there is no subject.
 func (t *taking) subject(res *capture.Result) string {
@@ -30,7 +30,7 @@ func (t *taking) subject(res *capture.Result) string {
 	return ""
 }
 
-// grown is what was added to the end of a file since the moment before, or the last of it.
+// grown is what was added to the end of a file since the checkpoint before, or the last of it.
 func (t *taking) grown(c retake.Change) string {
 	dir, err := t.root.OpenDir(".git")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 const logLine = "0000000000000000000000000000000000000000 1111111111111111111111111111111111111111 A <a@b> 1700000000 +0000\t"
 
-// last is what the newest moment is called.
+// last is what the newest checkpoint is called.
 func (k *shop) last() string {
 	k.Helper()
 	tl, err := k.s.Log(k.Context(), retake.LogQuery{Workspace: k.ws, Limit: 1})
@@ -30,8 +30,8 @@ func (k *shop) logged(text string) {
 	k.must(f.Close())
 }
 
-// A commit says what a moment is about, when nobody else does.
-func TestACommitSpeaksForASilentMoment(t *testing.T) {
+// A commit says what a checkpoint is about, when nobody else does.
+func TestACommitSpeaksForASilentCheckpoint(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")

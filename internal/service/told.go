@@ -64,7 +64,7 @@ func turnOf(cp retake.Checkpoint) (turnKey, bool) {
 	return turnKey{cp.Turn.Agent, cp.Turn.Session, cp.Turn.ID}, true
 }
 
-// sameTurn reports whether two moments are parts of one turn.
+// sameTurn reports whether two checkpoints are parts of one turn.
 func sameTurn(a, b retake.Checkpoint) bool {
 	x, inA := turnOf(a)
 	y, inB := turnOf(b)

@@ -39,10 +39,10 @@ func (s *Service) undoing(ctx context.Context, j journey, v view) (journey, erro
 // repositories are the paths of all that git keeps.
 var repositories = []string{".git", "**/.git"}
 
-// undoingEdits goes back to the last moment.
+// undoingEdits goes back to the last checkpoint.
 func (s *Service) undoingEdits(ctx context.Context, j journey, v view) (journey, error) {
 	if j.req.Ref != "" {
-		return j, &retake.Error{Kind: retake.Invalid, What: "unsaved edits belong to no moment; name a moment or use --edits, not both", Safe: unchanged}
+		return j, &retake.Error{Kind: retake.Invalid, What: "unsaved edits belong to no checkpoint; name a checkpoint or use --edits, not both", Safe: unchanged}
 	}
 	if len(v.loose) == 0 {
 		return j, &retake.Error{Kind: retake.NotFound, What: "there are no unsaved edits", Safe: unchanged, Hint: "take the last change back: retake undo"}
@@ -55,7 +55,7 @@ func (s *Service) undoingEdits(ctx context.Context, j journey, v view) (journey,
 
 func onlyEdits(n int) error {
 	return &retake.Error{
-		Kind: retake.NotFound, What: "no recorded change is left to take back", Safe: fmt.Sprintf("%s Your unsaved edits of %s stay.", unchanged, pathCount(n)),
+		Kind: retake.NotFound, What: "no recorded change is left to undo", Safe: fmt.Sprintf("%s Your unsaved edits of %s stay.", unchanged, pathCount(n)),
 		Hint: "discard them: retake undo --edits     the timeline: retake log",
 	}
 }
@@ -79,7 +79,7 @@ func (s *Service) redoing(ctx context.Context, j journey) (journey, error) {
 		j.target, err = s.itemOf(ctx, undo)
 	}
 	if errors.Is(err, catalog.ErrNotFound) {
-		err = &retake.Error{Kind: retake.NotFound, What: "what was taken back was forgotten since", Safe: unchanged, Hint: goElse}
+		err = &retake.Error{Kind: retake.NotFound, What: "what was undone has been deleted since", Safe: unchanged, Hint: goElse}
 	}
 	if err != nil {
 		return j, err
@@ -143,7 +143,7 @@ func (s *Service) beforeItem(ctx context.Context, item retake.Checkpoint) (retak
 		case err != nil:
 			return retake.Checkpoint{}, err
 		case len(older) == 0:
-			return retake.Checkpoint{}, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("there is nothing before moment %d", item.Number), Safe: unchanged, Hint: goElse}
+			return retake.Checkpoint{}, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("there is nothing before checkpoint %d", item.Number), Safe: unchanged, Hint: goElse}
 		case at.ID != item.ID && automatic(at, older[0]): // the other half of what was there at the prompt
 			return at, nil
 		case sameTurn(older[0], at), at.Trigger == retake.TriggerComplete && ranOut(older[0]):
@@ -156,16 +156,16 @@ func (s *Service) beforeItem(ctx context.Context, item retake.Checkpoint) (retak
 	}
 }
 
-const goElse = "go to a moment: retake help restore     the timeline: retake log"
+const goElse = "go to a checkpoint: retake help restore     the timeline: retake log"
 
 func forgottenBefore(item retake.Checkpoint) error {
-	return &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("what was there before moment %d was forgotten", item.Number), Safe: unchanged, Hint: goElse}
+	return &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("what was there before checkpoint %d was forgotten", item.Number), Safe: unchanged, Hint: goElse}
 }
 
 func ranOut(cp retake.Checkpoint) bool { return cp.Coverage.Count()[retake.ReasonBudget] > 0 }
 
 // undoItems are those that are named, or the newest that was not taken back. Nothing is
-// passed over in silence: w knows the automatic moments on the way.
+// passed over in silence: w knows the automatic checkpoints on the way.
 func (s *Service) undoItems(ctx context.Context, req retake.PlanRequest, w *walkBack) ([]retake.Checkpoint, error) {
 	var item retake.Checkpoint
 	var err error
@@ -192,7 +192,7 @@ func (s *Service) itemBefore(ctx context.Context, req retake.PlanRequest, w *wal
 		return found == nil
 	})
 	if err == nil && found == nil {
-		err = noneLeft("no recorded change is left to take back")
+		err = noneLeft("no recorded change is left to undo")
 	}
 	if err != nil {
 		return retake.Checkpoint{}, err
@@ -223,7 +223,7 @@ func (s *Service) namedItem(ctx context.Context, req retake.PlanRequest) (retake
 		return named, err
 	}
 	if named.Trigger == retake.TriggerInit || named.Trigger == retake.TriggerFork {
-		return named, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("moment %d is where it all begins; there is nothing to take back", named.Number), Safe: unchanged}
+		return named, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("checkpoint %d is where it all begins; there is nothing to undo", named.Number), Safe: unchanged}
 	}
 	w := s.walkBack(req.Paths)
 	end := named // of its turn
@@ -238,7 +238,7 @@ func (s *Service) namedItem(ctx context.Context, req retake.PlanRequest) (retake
 		named = end
 	}
 	if err == nil && w.undone[named.ID] {
-		err = &retake.Error{Kind: retake.Exists, What: fmt.Sprintf("moment %d was taken back already", named.Number), Safe: unchanged, Hint: "bring it again: retake redo"}
+		err = &retake.Error{Kind: retake.Exists, What: fmt.Sprintf("checkpoint %d is already undone", named.Number), Safe: unchanged, Hint: "bring it again: retake redo"}
 	}
 	return named, err
 }
@@ -267,7 +267,7 @@ func (s *Service) lastUndo(ctx context.Context, ws retake.WorkspaceID) (retake.C
 		}
 	}
 	if len(open) == 0 {
-		return retake.Checkpoint{}, &retake.Error{Kind: retake.NotFound, What: "there is nothing to bring again", Safe: unchanged, Hint: "what was taken back before the last change: retake log"}
+		return retake.Checkpoint{}, &retake.Error{Kind: retake.NotFound, What: "there is nothing to bring again", Safe: unchanged, Hint: "what was undone before the last change: retake log"}
 	}
 	return open[len(open)-1], nil
 }

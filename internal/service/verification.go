@@ -246,7 +246,7 @@ func (s *Service) Verifications(ctx context.Context, q retake.VerificationQuery)
 	return out, fault("the verifications cannot be listed", unchanged, err)
 }
 
-// Standing lists what the user wants of every moment.
+// Standing lists what the user wants of every checkpoint.
 func (s *Service) Standing(ctx context.Context, ws retake.WorkspaceID) ([]retake.Standing, error) {
 	if _, err := s.row(ctx, ws); err != nil {
 		return nil, fault("no such workspace", unchanged, err)

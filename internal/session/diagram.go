@@ -7,7 +7,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Diagram draws the table, for the docs: phases, signals, and the moments they make.
+// Diagram draws the table, for the docs: phases, signals, and the checkpoints they make.
 func Diagram() string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n    [*] --> away\n")

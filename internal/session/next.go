@@ -197,7 +197,7 @@ func (n *next) called(r rule, c *retake.Call) rule {
 // changes reports whether a call may have changed files.
 func changes(c *retake.Call) bool { return c != nil && c.Kind != retake.CallRead }
 
-// remember keeps a call for the state of the next moment.
+// remember keeps a call for the state of the next checkpoint.
 func (n *next) remember(c *retake.Call) {
 	if c == nil {
 		return
@@ -232,7 +232,7 @@ func (n *next) tasks(list []retake.Task) bool {
 	return ended
 }
 
-// save writes the order for a moment.
+// save writes the order for a checkpoint.
 func (n *next) save(r rule) {
 	if r.save == "" {
 		return
@@ -256,7 +256,7 @@ func (n *next) save(r rule) {
 	n.act.Save, n.act.Keep = &s, r.keep
 }
 
-// turn is what the moment says of the agent.
+// turn is what the checkpoint says of the agent.
 func (n *next) turn(r rule) retake.Turn {
 	t := retake.Turn{
 		Agent: n.x.Agent, Version: n.x.Version, Session: n.x.ID, Dir: n.x.Dir,

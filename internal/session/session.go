@@ -5,8 +5,8 @@
 // the acts. The diagram in docs/AGENTS.md is made of the same table.
 //
 //	N1  The same signal again changes nothing and asks for nothing.
-//	N2  A turn that had a prompt becomes a moment, whatever ends it.
-//	N3  A call that may destroy something here is preceded by a moment.
+//	N2  A turn that had a prompt becomes a checkpoint, whatever ends it.
+//	N3  A call that may destroy something here is preceded by a checkpoint.
 //	N4  Nothing grows without a bound, whatever is told.
 package session
 
@@ -76,7 +76,7 @@ type Session struct {
 	Prompts    []retake.SignalID `json:"prompts,omitempty"` // that began its last turns
 	Judged     []string          `json:"judged,omitempty"`  // ids of its last calls
 	Tasks      []retake.Task     `json:"tasks,omitempty"`
-	Calls      []retake.Call     `json:"-"`                   // since its last moment; only in memory, because it is much
+	Calls      []retake.Call     `json:"-"`                   // since its last checkpoint; only in memory, because it is much
 	Subagents  int               `json:"subagents,omitempty"` // that are at work now
 	Started    []Started         `json:"started,omitempty"`   // those of this turn
 	Transcript string            `json:"transcript,omitempty"`
@@ -301,7 +301,7 @@ func cut(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "")
 }
 
-// Going is the turn of a session while it goes on, for a moment that somebody else
+// Going is the turn of a session while it goes on, for a checkpoint that somebody else
 // asked for.
 func (s *State) Going(i int, at time.Time) *retake.Turn {
 	x := &s.Sessions[i]

@@ -61,15 +61,15 @@ func shell(command string) func(*retake.Signal) {
 func wantSave(t *testing.T, a session.Act, trigger retake.Trigger, intent string) *session.Save {
 	t.Helper()
 	if a.Save == nil {
-		t.Fatalf("no moment is asked for, want %s", trigger)
+		t.Fatalf("no checkpoint is asked for, want %s", trigger)
 	}
 	if a.Save.Trigger != trigger || a.Save.Intent != intent {
-		t.Errorf("the moment is %s %q, want %s %q", a.Save.Trigger, a.Save.Intent, trigger, intent)
+		t.Errorf("the checkpoint is %s %q, want %s %q", a.Save.Trigger, a.Save.Intent, trigger, intent)
 	}
 	return a.Save
 }
 
-func TestTurnHasAMomentBeforeAndOneAfter(t *testing.T) {
+func TestTurnHasACheckpointBeforeAndOneAfter(t *testing.T) {
 	t.Parallel()
 	p := begin(t)
 	if a := p.tell(retake.SignalSessionStart, nil); a.Save != nil {
@@ -77,19 +77,19 @@ func TestTurnHasAMomentBeforeAndOneAfter(t *testing.T) {
 	}
 	before := wantSave(t, p.tell(retake.SignalPrompt, said("fix the login\nand the logout")), retake.TriggerPrompt, "before “fix the login …”")
 	if !before.Wait || !before.IfChanged {
-		t.Errorf("the agent must wait for what was there before, and only a change makes it a moment: %+v", before)
+		t.Errorf("the agent must wait for what was there before, and only a change makes it a checkpoint: %+v", before)
 	}
 	end := p.tell(retake.SignalTurnEnd, func(s *retake.Signal) { s.Running = 2 })
 	after := wantSave(t, end, retake.TriggerTurn, "fix the login …")
 	if !after.Wait || after.IfChanged || !end.Keep {
-		t.Errorf("a turn with a prompt is a moment, the agent waits for it, and what was said is kept: %+v", after)
+		t.Errorf("a turn with a prompt is a checkpoint, the agent waits for it, and what was said is kept: %+v", after)
 	}
 	if after.Turn.Running != 2 || after.Turn.Prompt != "fix the login\nand the logout" {
-		t.Errorf("the moment says %+v", after.Turn)
+		t.Errorf("the checkpoint says %+v", after.Turn)
 	}
 }
 
-func TestTurnThatWasNeverEndedIsAMomentAtTheNextPrompt(t *testing.T) {
+func TestTurnThatWasNeverEndedIsACheckpointAtTheNextPrompt(t *testing.T) {
 	t.Parallel()
 	p := begin(t)
 	p.tell(retake.SignalPrompt, said("one"))
@@ -107,14 +107,14 @@ func TestSessionThatEndsInATurnLeavesIt(t *testing.T) {
 	p := begin(t)
 	p.tell(retake.SignalPrompt, said("one"))
 	if s := wantSave(t, p.tell(retake.SignalSessionEnd, nil), retake.TriggerTurn, "one"); s.Turn.Failed == "" {
-		t.Error("nothing says that the turn was cut off")
+		t.Error("nothing says that the turn was interrupted")
 	}
 	if s := wantSave(t, p.tell(retake.SignalSessionEnd, nil), retake.TriggerSession, "the session of claude-code"); !s.IfChanged {
-		t.Error("an end that changed nothing would be a moment")
+		t.Error("an end that changed nothing would be a checkpoint")
 	}
 }
 
-func TestRiskyCallWaitsForAMoment(t *testing.T) {
+func TestRiskyCallWaitsForACheckpoint(t *testing.T) {
 	t.Parallel()
 	p := begin(t)
 	p.tell(retake.SignalPrompt, said("clean up"))
@@ -127,7 +127,7 @@ func TestRiskyCallWaitsForAMoment(t *testing.T) {
 	}
 }
 
-func TestEffectsAreNumberedAndStayUntilAMomentHasThem(t *testing.T) {
+func TestEffectsAreNumberedAndStayUntilACheckpointHasThem(t *testing.T) {
 	t.Parallel()
 	p := begin(t)
 	p.tell(retake.SignalPrompt, said("ship it"))
@@ -137,14 +137,14 @@ func TestEffectsAreNumberedAndStayUntilAMomentHasThem(t *testing.T) {
 		t.Fatalf("effects are %+v and %+v", first.Effects, second.Effects)
 	}
 	if first.Save != nil {
-		t.Error("a push destroys nothing here, and asks for a moment")
+		t.Error("a push destroys nothing here, and asks for a checkpoint")
 	}
 	if len(p.st.Effects) != 2 {
-		t.Errorf("%d effects wait for a moment, want 2", len(p.st.Effects))
+		t.Errorf("%d effects wait for a checkpoint, want 2", len(p.st.Effects))
 	}
 }
 
-func TestTaskThatEndsIsAMoment(t *testing.T) {
+func TestTaskThatEndsIsACheckpoint(t *testing.T) {
 	t.Parallel()
 	p := begin(t)
 	p.tell(retake.SignalPrompt, said("do all"))
@@ -160,10 +160,10 @@ func TestTaskThatEndsIsAMoment(t *testing.T) {
 	}
 	s := wantSave(t, p.tell(retake.SignalTasks, list(retake.TaskCompleted, retake.TaskActive)), retake.TriggerTask, "task 1 of 2 completed: part 1")
 	if s.Turn.Tasks == nil || *s.Turn.Tasks != (retake.TaskCount{Done: 1, Total: 2, Next: "part 2"}) {
-		t.Errorf("the moment counts %+v", s.Turn.Tasks)
+		t.Errorf("the checkpoint counts %+v", s.Turn.Tasks)
 	}
 	if a := p.tell(retake.SignalTasks, list(retake.TaskCompleted, retake.TaskActive)); a.Save != nil {
-		t.Error("the same list again asks for a moment")
+		t.Error("the same list again asks for a checkpoint")
 	}
 	wantSave(t, p.tell(retake.SignalTasks, list(retake.TaskCompleted, retake.TaskFailed)), retake.TriggerTask, "task 2 of 2 failed: part 2")
 }
@@ -251,12 +251,12 @@ func TestSubagentsHaveNoTurns(t *testing.T) {
 		}
 	}
 	if a := p.tell(retake.SignalCall, func(s *retake.Signal) { shell("git reset --hard")(s); s.Subagent = "a1" }); a.Save == nil || a.Save.Trigger != retake.TriggerRisk {
-		t.Error("a risky call of a subagent asks for no moment")
+		t.Error("a risky call of a subagent asks for no checkpoint")
 	}
 	wantSave(t, p.tell(retake.SignalTurnEnd, nil), retake.TriggerTurn, "one")
 }
 
-func TestGranularityCallAddsMomentsAfterCalls(t *testing.T) {
+func TestGranularityCallAddsCheckpointsAfterCalls(t *testing.T) {
 	t.Parallel()
 	p := begin(t)
 	p.tell(retake.SignalPrompt, said("one"))
@@ -268,7 +268,7 @@ func TestGranularityCallAddsMomentsAfterCalls(t *testing.T) {
 		t.Errorf("what is asked for is %+v", s)
 	}
 	if a := p.tell(retake.SignalCalled, func(s *retake.Signal) { s.Call = &retake.Call{Tool: "Read", Kind: retake.CallRead} }); a.Save != nil {
-		t.Error("reading asks for a moment")
+		t.Error("reading asks for a checkpoint")
 	}
 }
 
@@ -283,12 +283,12 @@ func TestSecretsAreMaskedOnCards(t *testing.T) {
 }
 
 // Whatever is told, in whatever order: nothing grows without a bound, turns with a
-// prompt become moments, and Next changes nothing it was given.
+// prompt become checkpoints, and Next changes nothing it was given.
 func TestLaws(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		st := session.State{}
-		owed := map[string]string{} // session to the prompt of a turn that is no moment yet
+		owed := map[string]string{} // session to the prompt of a turn that is no checkpoint yet
 		for i := range rapid.IntRange(1, 120).Draw(t, "signals") {
 			sig := retake.Signal{
 				ID: id(i), Kind: rapid.SampledFrom(retake.SignalKinds).Draw(t, "kind"), Time: epoch.Add(time.Duration(i) * time.Minute),
@@ -313,11 +313,11 @@ func TestLaws(t *testing.T) {
 			}
 			ends := sig.Kind == retake.SignalTurnEnd || sig.Kind == retake.SignalSessionEnd
 			if owed[sig.Session] != "" && sig.Subagent == "" && ends {
-				t.Fatalf("the turn %q ended and is no moment", owed[sig.Session])
+				t.Fatalf("the turn %q ended and is no checkpoint", owed[sig.Session])
 			}
 			if x := st.Find("codex " + sig.Session); sig.Kind == retake.SignalPrompt && sig.Subagent == "" && x.Turn.Prompt == sig.Prompt {
 				if was := owed[sig.Session]; was != "" {
-					t.Fatalf("the turn %q gave way to another and is no moment", was)
+					t.Fatalf("the turn %q gave way to another and is no checkpoint", was)
 				}
 				owed[sig.Session] = sig.Prompt
 			}

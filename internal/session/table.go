@@ -7,7 +7,7 @@ import (
 )
 
 // rule is one arrow of the diagram: in these phases this signal leads there, and a
-// moment is taken or not.
+// checkpoint is taken or not.
 type rule struct {
 	in      []Phase
 	on      retake.SignalKind
@@ -38,7 +38,7 @@ var table = []rule{
 	{in: []Phase{Away, Resting}, on: retake.SignalSessionEnd, to: Away, save: retake.TriggerSession, changed: true, says: "what came after the last turn"},
 }
 
-// more are moments that depend on what a signal holds; they replace the save of
+// more are checkpoints that depend on what a signal holds; they replace the save of
 // the row above.
 var (
 	riskRule = rule{on: retake.SignalCall, save: retake.TriggerRisk, wait: true, keep: true, says: "it may destroy something here"}

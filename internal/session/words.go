@@ -45,7 +45,7 @@ func line(s string) string {
 	return first
 }
 
-// intent is what a moment says of itself.
+// intent is what a checkpoint says of itself.
 func intent(t retake.Trigger, turn retake.Turn, tasks []retake.Task) string {
 	said := line(turn.Prompt)
 	switch t {

@@ -31,7 +31,7 @@ const Most = 4000
 
 const (
 	suffix    = ".signal"
-	manyFiles = 400 // from here on only what a moment needs is kept
+	manyFiles = 400 // from here on only what a checkpoint needs is kept
 	maxSize   = 4 << 20
 )
 
@@ -100,7 +100,7 @@ func name(s retake.Signal, waiting []string) string {
 func CheckID(id retake.SignalID) error {
 	rest, ok := strings.CutPrefix(string(id), retake.SignalPrefix)
 	if !ok || len(rest) != 36 || strings.Trim(rest, "0123456789abcdef-") != "" {
-		return fmt.Errorf("%.60q is no id of a signal", id)
+		return fmt.Errorf("%.60q is not a valid event ID", id)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func CheckID(id retake.SignalID) error {
 func NewID() retake.SignalID {
 	u, err := uuid.NewV7()
 	if err != nil {
-		u = uuid.New() // the order within one moment is all that is lost
+		u = uuid.New() // the order within one checkpoint is all that is lost
 	}
 	return retake.SignalID(retake.SignalPrefix + u.String())
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake/internal/story"
 )
 
-// shopfront is the moment 13 of the pictures: a build deleted, packages installed, a key, a
+// shopfront is the checkpoint 13 of the pictures: a build deleted, packages installed, a key, a
 // table, seven files of source, and a port that nobody listens on any more.
 func shopfront() *stage {
 	s := newStage()

@@ -7,12 +7,12 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Said is what people and agents said about a moment.
+// Said is what people and agents said about a checkpoint.
 type Said struct {
 	Intent string
 	Prompt string
 	Words  string // the agent's last ones
-	Manual bool   // a person asked for the moment
+	Manual bool   // a person asked for the checkpoint
 }
 
 // kindMismatch is the kind of the flags that are made here.
@@ -28,7 +28,7 @@ const manyLost = 10
 // none of them speaks, since a flag that is wrong once is not believed again.
 //
 //	passes     says that tests, the build or all is green; a verification of this
-//	           moment, run by us or by a person, failed. Hopes, conditions, requests,
+//	           checkpoint, run by us or by a person, failed. Hopes, conditions, requests,
 //	           and claims about some of the tests do not count.
 //	docs       says documents, a typo or comments and nothing else; settings, keys of
 //	           .env files, packages that somebody asked for, tables or code changed. Code
@@ -40,13 +40,13 @@ const manyLost = 10
 //	           commented or documented, whatever was asked; as docs and form.
 //	unchanged  says no changes, only looked, read only, or asks a question that is no
 //	           request; code or settings changed, and the answer does not tell of it.
-//	silence    says nothing, nobody asked for the moment, and 100 or more files of code
+//	silence    says nothing, nobody asked for the checkpoint, and 100 or more files of code
 //	           and settings changed.
 //	loss       10 files of people, a key of a .env file or a table went and nothing came
 //	           for it, and the words, which speak of something that was done, hold no word
 //	           for taking away and do not name what went.
 //
-// What the agent's own words admit is no mismatch. Moments in which only build output or
+// What the agent's own words admit is no mismatch. Checkpoints in which only build output or
 // files changed that always move, that restore something, that come before what is said,
 // or in which several sessions worked, are never flagged.
 var rules = []struct {
@@ -98,7 +98,7 @@ func Mismatch(said Said, st retake.Story, answers []retake.Answer) []retake.Flag
 	return flags
 }
 
-// exempt are moments whose changes are not what the words are about.
+// exempt are checkpoints whose changes are not what the words are about.
 func exempt(from, to *retake.Checkpoint) bool {
 	switch {
 	case to == nil:
@@ -123,7 +123,7 @@ func (q *inquiry) all() []saying {
 	return append(append([]saying{}, q.titles...), q.words)
 }
 
-// silence is the rule for moments of which nobody says anything.
+// silence is the rule for checkpoints of which nobody says anything.
 func silence(q *inquiry) string {
 	if q.said.Manual || len(q.titles) > 0 || q.said.Intent != "" || q.said.Prompt != "" || len(q.words.words) > 2 {
 		return ""

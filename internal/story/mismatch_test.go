@@ -74,7 +74,7 @@ func failed(names ...string) []retake.Answer {
 	return list
 }
 
-// honest are moments that must never be flagged.
+// honest are checkpoints that must never be flagged.
 var honest = []struct {
 	said   story.Said
 	deeds  string
@@ -214,7 +214,7 @@ func TestHonestIsNeverFlagged(t *testing.T) {
 	}
 }
 
-// lies are moments that must be flagged, with what the flag says.
+// lies are checkpoints that must be flagged, with what the flag says.
 var lies = []struct {
 	said   story.Said
 	deeds  string
@@ -279,7 +279,7 @@ func TestLiesAreFlagged(t *testing.T) {
 	}
 }
 
-// Moments whose changes are not what the words are about are left alone, whatever they are.
+// Checkpoints whose changes are not what the words are about are left alone, whatever they are.
 func TestNotWhatTheWordsAreAbout(t *testing.T) {
 	t.Parallel()
 	lie := story.Said{Prompt: "update the login docs"}
@@ -296,7 +296,7 @@ func TestNotWhatTheWordsAreAbout(t *testing.T) {
 	st := deeds(t, "edit:src/auth.ts env-:KEY")
 	st.To = &retake.Checkpoint{Trigger: retake.TriggerTurn}
 	if flags := story.Mismatch(lie, st, nil); len(flags) > 0 {
-		t.Errorf("the first moment: %v", flags)
+		t.Errorf("the first checkpoint: %v", flags)
 	}
 	st.From = &retake.Checkpoint{}
 	if flags := story.Mismatch(lie, st, nil); len(flags) != 1 {

@@ -91,7 +91,7 @@ func wordsOf(s string) []string {
 	return out
 }
 
-// before reports whether the text speaks of what comes after the moment.
+// before reports whether the text speaks of what comes after the checkpoint.
 func (s saying) before() bool { return len(s.words) > 0 && s.words[0] == "before" }
 
 // has reports whether one of the words is in a lexicon; no lexicon holds none.

@@ -263,7 +263,7 @@ func (f *fanWatch) take() map[string]map[string]Mark {
 	return dirs
 }
 
-// answer turns handles into the paths of this moment. It answers the directories that
+// answer turns handles into the paths of this checkpoint. It answers the directories that
 // are not below the root any more.
 func (f *fanWatch) answer(dirs map[string]map[string]Mark, root int, at *place, d *Dirt) map[string]bool {
 	away := map[string]bool{}

@@ -130,7 +130,7 @@ func (w *Watch) Unseen() int64 { return w.unseen.Load() }
 func (w *Watch) Told() <-chan struct{} { return w.notes.told }
 
 // Drain reads the queue of the kernel to its end and answers what was told since
-// the Drain before. After a doubt the watch is whole again from the moment of
+// the Drain before. After a doubt the watch is whole again from the checkpoint of
 // the call; while that cannot be, every answer is a doubt.
 func (w *Watch) Drain() Dirt {
 	w.mu.Lock()

@@ -16,7 +16,7 @@ import (
 // readAhead is how many files are read at a time.
 const readAhead = 20
 
-// diff is the page of what differs between two moments: what came and went as a list, and
+// diff is the page of what differs between two checkpoints: what came and went as a list, and
 // the lines of what was edited. Lines are read as far as somebody scrolls.
 type diff struct {
 	reading

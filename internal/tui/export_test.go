@@ -144,7 +144,7 @@ func (d *Desk) Parting() string { return d.m.parting() }
 // Page names the page that is looked at.
 func (d *Desk) Page() string { return strings.TrimPrefix(fmt.Sprintf("%T", d.m.page()), "*tui.") }
 
-// Chosen is the number of the moment that the chosen row stands for; 0: none.
+// Chosen is the number of the checkpoint that the chosen row stands for; 0: none.
 func (d *Desk) Chosen() int64 {
 	if c := d.m.timeline().chosen(); c != nil {
 		return c.Number
@@ -155,7 +155,7 @@ func (d *Desk) Chosen() int64 {
 // Top is the row that the list begins with.
 func (d *Desk) Top() int { return d.m.timeline().top }
 
-// Loaded is how many moments were read.
+// Loaded is how many checkpoints were read.
 func (d *Desk) Loaded() int { return len(d.m.timeline().shot.view.Checkpoints) }
 
 // RunOn runs the real program on a pipe and a size.

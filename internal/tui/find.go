@@ -12,7 +12,7 @@ import (
 	"github.com/retake-dev/retake/internal/screen"
 )
 
-// hitsMost is how many moments a search answers.
+// hitsMost is how many checkpoints a search answers.
 const hitsMost = 100
 
 // found is the page of what a search found.
@@ -26,7 +26,7 @@ type found struct {
 
 // askFind asks for words and searches the whole timeline.
 func askFind(m *model, b *base) tea.Cmd {
-	b.input = &input{prompt: "find moments with:", done: func(text string) tea.Cmd {
+	b.input = &input{prompt: "find checkpoints with:", done: func(text string) tea.Cmd {
 		if text = strings.TrimSpace(text); text == "" {
 			return nil
 		}
@@ -79,11 +79,11 @@ func (p *found) key(m *model, k string) tea.Cmd {
 		p.at = max(last, 0)
 	case "enter":
 		if last >= 0 {
-			return openMoment(m, p.hits[p.at].Checkpoint)
+			return openCheckpoint(m, p.hits[p.at].Checkpoint)
 		}
 	default:
-		if aboutMoment(k) && last >= 0 {
-			return momentKey(m, k, p.hits[p.at].Checkpoint)
+		if aboutCheckpoint(k) && last >= 0 {
+			return checkpointKey(m, k, p.hits[p.at].Checkpoint)
 		}
 	}
 	return nil
@@ -95,9 +95,9 @@ func (p *found) draw(_ *model, l picture.Look, height int) []string {
 		return p.body(l, height)
 	}
 	if len(p.hits) == 0 {
-		return []string{"No moment has " + quoted + ".", "", l.Dim("Searched were intents, prompts, agents' last words, changed paths, facts.")}
+		return []string{"No checkpoint has " + quoted + ".", "", l.Dim("Searched messages, prompts, replies, file names and change summaries.")}
 	}
-	count := picture.Moments(int64(len(p.hits)))
+	count := picture.Checkpoints(int64(len(p.hits)))
 	if len(p.hits) == hitsMost {
 		count = "the newest " + count
 	}

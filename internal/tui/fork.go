@@ -31,7 +31,7 @@ func askFork(m *model, c retake.Checkpoint) tea.Cmd {
 	}
 	in.done = func(text string) tea.Cmd {
 		if text = strings.TrimSpace(text); text == "" {
-			m.note = "no place was named, so no fork grew"
+			m.note = "no place was named, so no fork was created"
 			return nil
 		}
 		return openFork(m, c, text)

@@ -23,13 +23,13 @@ type shot struct {
 	view  picture.View
 	rows  *picture.Rows
 	forks []retake.WorkspaceState
-	head  retake.Timeline // what the last look at the newest moments gave
+	head  retake.Timeline // what the last look at the newest checkpoints gave
 	more  bool            // there are older ones
 }
 
 // wish is what a shot shall show that comes next.
 type wish struct {
-	fresh  bool // look at the newest moments again
+	fresh  bool // look at the newest checkpoints again
 	older  int  // so many pages more
 	good   bool
 	folded bool
@@ -69,7 +69,7 @@ func gather(ctx context.Context, s retake.Service, ws retake.WorkspaceID, old *s
 	return next, nil
 }
 
-// fresh looks at the newest moments, and reports whether something differs.
+// fresh looks at the newest checkpoints, and reports whether something differs.
 func (n *shot) fresh(ctx context.Context, s retake.Service, ws retake.WorkspaceID, good bool) (bool, error) {
 	first := len(n.view.Checkpoints) == 0
 	limit := pollPage
@@ -104,7 +104,7 @@ func (n *shot) fresh(ctx context.Context, s retake.Service, ws retake.WorkspaceI
 	return true, nil
 }
 
-// now is what changed since the newest moment, which a list of good ones need not begin
+// now is what changed since the newest checkpoint, which a list of good ones need not begin
 // with. No answer in time is no answer.
 func (n *shot) now(ctx context.Context, s retake.Service, ws retake.WorkspaceID, t retake.Timeline, good bool) (now *retake.Counts, level string, newest int64) {
 	now, level, newest = n.view.Now, n.view.Level, n.view.Newest
@@ -124,7 +124,7 @@ func (n *shot) now(ctx context.Context, s retake.Service, ws retake.WorkspaceID,
 	return now, st.Protection, newest
 }
 
-// joined are the newest moments and the older ones that are known. When moments went from
+// joined are the newest checkpoints and the older ones that are known. When checkpoints went from
 // the middle, all are asked for again.
 func (n *shot) joined(ctx context.Context, s retake.Service, ws retake.WorkspaceID, t retake.Timeline, good bool) (retake.Timeline, error) {
 	old := n.view.Timeline
@@ -159,7 +159,7 @@ func (n *shot) joined(ctx context.Context, s retake.Service, ws retake.Workspace
 	return t, nil
 }
 
-// merged is t with older moments behind it.
+// merged is t with older checkpoints behind it.
 func merged(t, older retake.Timeline) retake.Timeline {
 	out := t
 	out.Checkpoints = append(t.Checkpoints[:len(t.Checkpoints):len(t.Checkpoints)], older.Checkpoints...)

@@ -16,24 +16,24 @@ type help struct {
 }
 
 var helpTexts = [][2]string{
-	{"j k ↓ ↑", "one further, one back; also space, page keys, ctrl-d, ctrl-u"},
-	{"g G", "the newest moment, and start"},
-	{"n N", "next, previous good moment; in a text, the next place found"},
+	{"j k ↓ ↑", "down, up; also space, page keys, ctrl-d, ctrl-u"},
+	{"g G", "the newest checkpoint, and start"},
+	{"n N", "next, previous good checkpoint; in a text, the next place found"},
 	{"enter", "open"},
 	{"esc", "one step back; it never changes anything"},
-	{"/", "find moments by words; in a text, find in it"},
-	{"d D", "diff with the moment before, with now"},
-	{"c", "mark a moment; then choose another and press c again to compare"},
-	{"r", "the plan to restore the chosen moment"},
+	{"/", "find checkpoints by words; in a text, find in it"},
+	{"d D", "diff with the checkpoint before, with now"},
+	{"c", "mark a checkpoint; c on another one compares them"},
+	{"r", "the plan to restore the chosen checkpoint"},
 	{"u", "the plan to undo the newest turn or change"},
 	{"[ ]", "in a diff, the hunk before and the next; u undoes the chosen one"},
-	{"f", "grow a fork from the chosen moment; asks for a directory"},
-	{"v", "good moments only, and all again"},
-	{"h", "lines that restores left behind, and folded again"},
-	{"1 2 3 4", "of a moment: story, files, what was said, what was verified"},
+	{"f", "create a fork from the chosen checkpoint; asks for a directory"},
+	{"v", "show only good checkpoints, or all"},
+	{"h", "show or hide lines that restores replaced"},
+	{"1 2 3 4", "of a checkpoint: summary, files, conversation, checks"},
 	{"← →", "the rest of long lines"},
 	{"?", "this page"},
-	{"q", "leave; nothing that runs is stopped"},
+	{"q", "quit; nothing that runs is stopped"},
 }
 
 func newHelp(m *model) *help {

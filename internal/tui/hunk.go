@@ -66,7 +66,7 @@ func (p *diff) goTo(i int) {
 func (p *diff) undoHunk(m *model) tea.Cmd {
 	switch {
 	case p.from == nil || p.to == nil:
-		m.note = "only hunks between two moments can be undone; " + m.look().Bold("retake undo --edits") + " discards unsaved edits"
+		m.note = "only hunks between two checkpoints can be undone; " + m.look().Bold("retake undo --edits") + " discards unsaved edits"
 	case p.at == nil:
 		m.note = "choose a hunk first: ] and ["
 	default:

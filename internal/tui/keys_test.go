@@ -67,7 +67,7 @@ func TestRestoreByKeys(t *testing.T) {
 		t.Fatalf("before the last answer it did %v", done)
 	}
 	d.Press("y", "enter")
-	has(t, d, "Restored 14", "deleted 1,132", "moment 23, all you had", "claude --resume 9d4c7a10", "e1 git push origin auth-sessions")
+	has(t, d, "Restored 14", "deleted 1,132", "checkpoint 23, everything you had", "claude --resume 9d4c7a10", "e1 git push origin auth-sessions")
 	if len(s.apply) != 1 {
 		t.Fatalf("applied %d times", len(s.apply))
 	}
@@ -134,12 +134,12 @@ func TestNoKeysApplyWithoutAQuestion(t *testing.T) {
 func TestAPlanThatMoved(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.fail["ApplyRestore"] = &retake.Error{Kind: retake.Moved, What: "the files moved on since that plan was made", Safe: "Nothing was changed."}
+	s.fail["ApplyRestore"] = &retake.Error{Kind: retake.Moved, What: "files changed since this plan was made", Safe: "Nothing was changed."}
 	d := s.desk(80, 40)
 	d.Press("r", "enter", "y", "enter", "y", "enter", "y", "enter")
 	s.plan.Digest, s.plan.Obstacles = "aaaabbbbcc", s.plan.Obstacles[:1]
 	d.Press("y", "enter")
-	has(t, d, "The files moved on since that plan was made.", "Nothing was changed.", "This is the plan as it is now.", "plan aaaa-bbbb")
+	has(t, d, "Files changed since this plan was made.", "Nothing was changed.", "This is the plan as it is now.", "plan aaaa-bbbb")
 	delete(s.fail, "ApplyRestore")
 	d.Press("enter")
 	has(t, d, "1 of 1  mass-delete")
@@ -179,7 +179,7 @@ func TestForkByKeys(t *testing.T) {
 	s := newStage(t)
 	d := s.desk(80, 24)
 	d.Press("f", "ctrl+u", "enter")
-	has(t, d, "no fork grew")
+	has(t, d, "no fork was created")
 	if s.forks != nil {
 		t.Fatal("an empty answer grew a fork")
 	}
@@ -226,7 +226,7 @@ func TestCompareByKeys(t *testing.T) {
 	asked("Diff cp_22 ")
 	has(t, d, "to    now")
 	d.Press("esc", "c")
-	has(t, d, "marked 22: choose another moment and press c")
+	has(t, d, "marked 22: choose another checkpoint and press c")
 	d.Press("G", "c")
 	asked("Diff cp_1 cp_22") // the older one is from
 	d.Press("esc", "c", "esc", "c")
@@ -288,11 +288,11 @@ func TestMovingInTheTimeline(t *testing.T) {
 func TestLeftBehindIsShown(t *testing.T) {
 	t.Parallel()
 	d := newStage(t).desk(80, 24)
-	has(t, d, "15–18  left behind by a restore, with e1 and e2; h shows them")
+	has(t, d, "15–18  replaced by a restore, with e1 and e2; h shows them")
 	d.Press("j", "j", "j", "j", "j", "j", "enter")
-	has(t, d, "“move sessions to redis”", "git push origin auth-sessions", "stays done")
+	has(t, d, "“move sessions to redis”", "git push origin auth-sessions", "can't be undone")
 	d.Press("h")
-	has(t, d, "15–18  left behind")
+	has(t, d, "15–18  replaced")
 }
 
 // In a diff, u opens the plan of the chosen hunk alone.

@@ -12,16 +12,16 @@ import (
 	"github.com/retake-dev/retake/internal/tui"
 )
 
-// Moments that come do not move the choice: not away from its moment, and not on the
+// Checkpoints that come do not move the choice: not away from its checkpoint, and not on the
 // screen unless the list begins at its top.
-func TestMomentsThatCome(t *testing.T) {
+func TestCheckpointsThatCome(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	d := s.desk(80, 24)
 	d.Press("j", "j", "j", "j")
 	s.add(2)
 	d.Look()
-	has(t, d, "moment 24", "moment 23", "24 moments")
+	has(t, d, "checkpoint 24", "checkpoint 23", "24 checkpoints")
 	if d.Chosen() != 20 {
 		t.Fatalf("chosen is %d", d.Chosen())
 	}
@@ -45,7 +45,7 @@ func TestMomentsThatCome(t *testing.T) {
 	if strings.Contains(d.Screen(), "3 new") {
 		t.Fatalf("still new:\n%s", d.Screen())
 	}
-	has(t, d, "moment 27")
+	has(t, d, "checkpoint 27")
 }
 
 // While nothing is new, rows are not made again, and the answer is still of now.
@@ -61,31 +61,31 @@ func TestNothingNew(t *testing.T) {
 	}
 }
 
-// Older moments are read when the end of the list comes near.
-func TestOlderMomentsAreReadAsNeeded(t *testing.T) {
+// Older checkpoints are read when the end of the list comes near.
+func TestOlderCheckpointsAreReadAsNeeded(t *testing.T) {
 	t.Parallel()
 	s := long(t, 10_000)
 	d := s.desk(80, 24)
 	if n := d.Loaded(); n > 200 {
-		t.Fatalf("%d moments were read for the first screen", n)
+		t.Fatalf("%d checkpoints were read for the first screen", n)
 	}
-	has(t, d, "10,000 moments", "step 10000 of the way")
+	has(t, d, "10,000 checkpoints", "step 10000 of the way")
 	for range 10 {
 		d.Press("pgdown")
 	}
 	if n := d.Loaded(); n <= 100 || n >= 1000 {
-		t.Fatalf("%d moments were read for ten pages", n)
+		t.Fatalf("%d checkpoints were read for ten pages", n)
 	}
 	d.Press("n")
 	if d.Chosen()%100 != 0 || d.Chosen() == 0 {
-		t.Fatalf("the next good moment is %d", d.Chosen())
+		t.Fatalf("the next good checkpoint is %d", d.Chosen())
 	}
 	d.Press("G")
 	if d.Chosen() != 1 || d.Loaded() != 10_000 {
 		t.Fatalf("start is %d, with %d read", d.Chosen(), d.Loaded())
 	}
 	d.Press("n")
-	has(t, d, "no good moment further on")
+	has(t, d, "no good checkpoint further on")
 }
 
 // What a key costs does not grow with the timeline.
@@ -105,7 +105,7 @@ func TestAKeyCostsWhatIsOnTheScreen(t *testing.T) {
 	}
 	few, many := cost(200), cost(10_000)
 	if many > few*3/2 {
-		t.Fatalf("a key costs %.0f allocations with 200 moments, %.0f with 10,000", few, many)
+		t.Fatalf("a key costs %.0f allocations with 200 checkpoints, %.0f with 10,000", few, many)
 	}
 }
 
@@ -179,7 +179,7 @@ func TestARestoreThatWasCutOff(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.view.Workspace.Interrupted = &retake.Interruption{Course: retake.CourseRestore, Target: 14, Safety: 18, Done: 612, Total: 1181, Since: picturetest.At(11, 39)}
-	has(t, s.desk(80, 24), "a restore of 14 was cut off: retake restore --finish")
+	has(t, s.desk(80, 24), "a restore of 14 was interrupted: retake restore --finish")
 }
 
 func BenchmarkKey(b *testing.B) {

@@ -107,7 +107,7 @@ func ask[T any](b *base, call func(ctx context.Context) (T, error), take func(T,
 	}
 }
 
-// tick is the moment to look again.
+// tick is the checkpoint to look again.
 type tick struct{}
 
 const lookEvery = 2 * time.Second

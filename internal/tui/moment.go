@@ -13,7 +13,7 @@ import (
 	"github.com/retake-dev/retake/internal/screen"
 )
 
-// The parts of a moment, by their keys 1 to 4.
+// The parts of a checkpoint, by their keys 1 to 4.
 const (
 	partStory = iota
 	partFiles
@@ -24,8 +24,8 @@ const (
 
 var partWords = [partCount]string{"story", "files", "said", "verified"}
 
-// moment is the page of one moment.
-type moment struct {
+// checkpoint is the page of one checkpoint.
+type checkpoint struct {
 	base
 	c     retake.Checkpoint
 	card  *picture.Card
@@ -33,7 +33,7 @@ type moment struct {
 	parts [partCount]part
 }
 
-// part is one side of a moment. It is asked for when somebody looks at it.
+// part is one side of a checkpoint. It is asked for when somebody looks at it.
 type part struct {
 	scroll
 	asked, ready bool
@@ -42,8 +42,8 @@ type part struct {
 	width        int // for which the text was drawn
 }
 
-func openMoment(m *model, c retake.Checkpoint) tea.Cmd {
-	p := &moment{base: m.newBase(), c: c}
+func openCheckpoint(m *model, c retake.Checkpoint) tea.Cmd {
+	p := &checkpoint{base: m.newBase(), c: c}
 	for i := range p.parts {
 		p.parts[i].scroll = newScroll("")
 	}
@@ -52,7 +52,7 @@ func openMoment(m *model, c retake.Checkpoint) tea.Cmd {
 }
 
 // turn shows a part, and asks for it the first time.
-func (p *moment) turn(m *model, at int) tea.Cmd {
+func (p *checkpoint) turn(m *model, at int) tea.Cmd {
 	p.at = at
 	if p.parts[at].asked {
 		return nil
@@ -71,7 +71,7 @@ func (p *moment) turn(m *model, at int) tea.Cmd {
 }
 
 // take keeps what was heard for a part.
-func (p *moment) take(at int, text func(l picture.Look) string, err error) tea.Cmd {
+func (p *checkpoint) take(at int, text func(l picture.Look) string, err error) tea.Cmd {
 	p.began = time.Time{}
 	x := &p.parts[at]
 	if err != nil {
@@ -83,7 +83,7 @@ func (p *moment) take(at int, text func(l picture.Look) string, err error) tea.C
 }
 
 // cardReader reads the card, unless it was read before.
-func (p *moment) cardReader(m *model) func(context.Context) (picture.Card, error) {
+func (p *checkpoint) cardReader(m *model) func(context.Context) (picture.Card, error) {
 	have, cp, s, ws := p.card, p.c, m.o.Service, m.o.Workspace
 	return func(ctx context.Context) (picture.Card, error) {
 		if have != nil {
@@ -98,7 +98,7 @@ func (p *moment) cardReader(m *model) func(context.Context) (picture.Card, error
 	}
 }
 
-func (p *moment) askCard(m *model, at int, draw func(picture.Look, picture.Card) string) tea.Cmd {
+func (p *checkpoint) askCard(m *model, at int, draw func(picture.Look, picture.Card) string) tea.Cmd {
 	return ask(&p.base, p.cardReader(m),
 		func(c picture.Card, err error) tea.Cmd {
 			if err == nil {
@@ -115,7 +115,7 @@ type files struct {
 	counts map[string]picture.LineCount
 }
 
-func (p *moment) askFiles(m *model) tea.Cmd {
+func (p *checkpoint) askFiles(m *model) tea.Cmd {
 	q := retake.DiffQuery{Workspace: m.o.Workspace.ID, To: string(p.c.ID)}
 	return ask(&p.base, func(ctx context.Context) (files, error) {
 		d, err := m.o.Service.Diff(ctx, q)
@@ -146,7 +146,7 @@ type said struct {
 	talk *picture.Conversation
 }
 
-func (p *moment) askSaid(m *model) tea.Cmd {
+func (p *checkpoint) askSaid(m *model) tea.Cmd {
 	read, cp := p.cardReader(m), p.c
 	return ask(&p.base, func(ctx context.Context) (said, error) {
 		c, err := read(ctx)
@@ -178,7 +178,7 @@ func (s said) draw(l picture.Look) string {
 	return out + "\n" + rule(l) + "\n" + strings.Join(lines, "\n")
 }
 
-func (p *moment) key(m *model, k string) tea.Cmd {
+func (p *checkpoint) key(m *model, k string) tea.Cmd {
 	switch k {
 	case "esc":
 		m.back()
@@ -190,14 +190,14 @@ func (p *moment) key(m *model, k string) tea.Cmd {
 	case "u":
 		return openPlan(m, retake.PlanRequest{Course: retake.CourseUndo})
 	}
-	if aboutMoment(k) {
-		return momentKey(m, k, p.c)
+	if aboutCheckpoint(k) {
+		return checkpointKey(m, k, p.c)
 	}
 	cmd, _ := p.parts[p.at].hear(m, &p.base, k)
 	return cmd
 }
 
-func (p *moment) draw(_ *model, l picture.Look, height int) []string {
+func (p *checkpoint) draw(_ *model, l picture.Look, height int) []string {
 	out := []string{p.head(l), rule(l)}
 	x := &p.parts[p.at]
 	switch {
@@ -213,7 +213,7 @@ func (p *moment) draw(_ *model, l picture.Look, height int) []string {
 	return append(out, x.draw(l, height-len(out))...)
 }
 
-func (p *moment) head(l picture.Look) string {
+func (p *checkpoint) head(l picture.Look) string {
 	var tabs []string
 	for i, w := range partWords {
 		tab := fmt.Sprintf(" %d %s ", i+1, w)
@@ -225,12 +225,12 @@ func (p *moment) head(l picture.Look) string {
 		tabs = append(tabs, tab)
 	}
 	right := strings.Join(tabs, "")
-	left := l.Bold("moment " + picture.Numeral(p.c.Number))
+	left := l.Bold("checkpoint " + picture.Numeral(p.c.Number))
 	return l.Ends(left, right, l.ShownWidth(left), l.ShownWidth(right))
 }
 
-func (p *moment) say(_ *model, l picture.Look) string { return l.Dim(p.parts[p.at].place()) }
+func (p *checkpoint) say(_ *model, l picture.Look) string { return l.Dim(p.parts[p.at].place()) }
 
-func (p *moment) keys() []string {
+func (p *checkpoint) keys() []string {
 	return []string{"1–4", "parts", "j k", "scroll", "d", "diff", "D", "with now", "r", "restore", "f", "fork", "/", "find", "esc", "back"}
 }

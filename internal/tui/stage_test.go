@@ -51,14 +51,14 @@ func newStage(t *testing.T) *stage {
 		texts: map[retake.ObjectID]string{"a1": "import { verify } from \"./token\";\n\nexport function user() {}\n", "a2": "import { load } from \"./session\";\n\nexport function user() {\n\treturn load();\n}\n"},
 		talk:  `{"type":"user","message":{"role":"user","content":"refactor auth to sessions"}}` + "\n",
 	}
-	twelve, thirteen := s.moment(12), s.moment(13)
+	twelve, thirteen := s.checkpoint(12), s.checkpoint(13)
 	s.diff = retake.Comparison{From: &twelve, To: &thirteen, Changes: []retake.Change{
 		{Path: "dist/a.js", What: retake.Deleted, Before: file("d1", 400)}, {Path: "dist/b.js", What: retake.Deleted, Before: file("d2", 500)},
 		{Path: "src/session.ts", What: retake.Added, After: file("n1", 2100)}, {Path: "src/auth.ts", What: retake.Edited, Before: file("a1", 70), After: file("a2", 90)},
 	}}
 	s.hits = []retake.Hit{
 		{Checkpoint: thirteen, Where: "path", Text: "src/session.ts"},
-		{Checkpoint: s.moment(11), Where: "intent", Text: "before “refactor auth to sessions”"},
+		{Checkpoint: s.checkpoint(11), Where: "intent", Text: "before “refactor auth to sessions”"},
 	}
 	s.res = retake.RestoreResult{
 		ReadBack:   true,
@@ -69,13 +69,13 @@ func newStage(t *testing.T) *stage {
 	return s
 }
 
-func (s *stage) moment(n int64) retake.Checkpoint {
+func (s *stage) checkpoint(n int64) retake.Checkpoint {
 	for _, c := range s.view.Checkpoints {
 		if c.Number == n {
 			return c
 		}
 	}
-	s.t.Fatalf("no moment %d", n)
+	s.t.Fatalf("no checkpoint %d", n)
 	return retake.Checkpoint{}
 }
 
@@ -185,7 +185,7 @@ func (s *stage) Find(_ context.Context, ws retake.WorkspaceID, ref string) (reta
 			return c, nil
 		}
 	}
-	return retake.Checkpoint{}, &retake.Error{Kind: retake.NotFound, What: "there is no such moment"}
+	return retake.Checkpoint{}, &retake.Error{Kind: retake.NotFound, What: "there is no such checkpoint"}
 }
 
 func (s *stage) Forks(context.Context, retake.WorkspaceID) ([]retake.WorkspaceState, error) {
@@ -275,7 +275,7 @@ func (s *stage) Fork(ctx context.Context, req retake.ForkRequest) (retake.ForkRe
 	s.mu.Unlock()
 	return retake.ForkResult{
 		Workspace:  retake.Workspace{ID: "ws_f", Name: "shopfront-fork", Root: req.Dir},
-		Checkpoint: retake.Checkpoint{Number: 1, Files: 38796}, Origin: s.moment(13), Cloned: 38796,
+		Checkpoint: retake.Checkpoint{Number: 1, Files: 38796}, Origin: s.checkpoint(13), Cloned: 38796,
 	}, s.call(ctx, "Fork")
 }
 
@@ -287,7 +287,7 @@ func (s *stage) Resume(ctx context.Context, req retake.ResumeRequest) (retake.Re
 	}, s.call(ctx, "Resume")
 }
 
-// add lets moments come, as when an agent works on.
+// add lets checkpoints come, as when an agent works on.
 func (s *stage) add(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -296,21 +296,21 @@ func (s *stage) add(n int) {
 		last := s.view.Checkpoints[0]
 		c := retake.Checkpoint{
 			ID: picturetest.ID(last.Number + 1), Workspace: last.Workspace, Number: last.Number + 1, Parent: last.ID, Time: last.Time.Add(1e9),
-			Trigger: retake.TriggerManual, Intent: fmt.Sprintf("moment %d", last.Number+1), Coverage: retake.Coverage{Grade: retake.Complete},
+			Trigger: retake.TriggerManual, Intent: fmt.Sprintf("checkpoint %d", last.Number+1), Coverage: retake.Coverage{Grade: retake.Complete},
 		}
 		s.view.Checkpoints = slices.Insert(s.view.Checkpoints, 0, c)
 		s.view.Total++
 	}
 }
 
-// long is a stage with very many moments.
+// long is a stage with very many checkpoints.
 func long(t *testing.T, n int) *stage {
 	s := newStage(t)
 	v := picture.View{Tree: true}
 	v.Timeline = retake.Timeline{Workspace: s.view.Workspace, Findings: map[retake.CheckpointID]retake.Finding{}, Total: int64(n)}
 	st := &picturetest.Stage{V: &v}
 	for i := int64(n); i > 0; i-- {
-		m := st.Moment(i, picturetest.At(9, 0), i-1, picturetest.Manual(fmt.Sprintf("step %d of the way", i))).Gist("auth.ts", 3, picturetest.Src("src/auth.ts", 4, 1))
+		m := st.Checkpoint(i, picturetest.At(9, 0), i-1, picturetest.Manual(fmt.Sprintf("step %d of the way", i))).Gist("auth.ts", 3, picturetest.Src("src/auth.ts", 4, 1))
 		if i%100 == 0 {
 			m.Good("test")
 		}

@@ -10,20 +10,20 @@ import (
 	"github.com/retake-dev/retake/internal/picture"
 )
 
-// timeline is the first page: the moments, and the card of the chosen one.
+// timeline is the first page: the checkpoints, and the card of the chosen one.
 type timeline struct {
 	base
 	shot    *shot // nil: nothing was heard yet
 	at, top int
 	height  int   // of the list
-	fresh   int64 // moments that came above what is looked at
+	fresh   int64 // checkpoints that came above what is looked at
 
 	folded, good bool
 	mark         *retake.Checkpoint
 
 	busy    bool // a shot is being made
 	wanted  *wish
-	seek    func(m *model) bool // goes on when older moments came; false: not found yet
+	seek    func(m *model) bool // goes on when older checkpoints came; false: not found yet
 	heardAt time.Time
 	err     *retake.Error
 }
@@ -32,7 +32,7 @@ func newTimeline(m *model) *timeline { return &timeline{base: m.newBase(), folde
 
 func (t *timeline) begin(m *model) tea.Cmd { return t.want(m, wish{fresh: true}) }
 
-// poll looks at the newest moments again.
+// poll looks at the newest checkpoints again.
 func (t *timeline) poll(m *model) tea.Cmd {
 	if t.busy {
 		return nil
@@ -122,7 +122,7 @@ func (t *timeline) show(next *shot) {
 	t.keep()
 }
 
-// came is how many moments are newer than all that were there.
+// came is how many checkpoints are newer than all that were there.
 func came(old, next picture.View) int64 {
 	if len(old.Checkpoints) == 0 {
 		return 0
@@ -137,10 +137,10 @@ func came(old, next picture.View) int64 {
 	return n
 }
 
-// first is the row that is chosen at the beginning: the newest moment.
+// first is the row that is chosen at the beginning: the newest checkpoint.
 func (t *timeline) first() int {
 	for i := range t.shot.rows.Len() {
-		if t.shot.rows.At(i).Moment != nil {
+		if t.shot.rows.At(i).Checkpoint != nil {
 			return i
 		}
 	}
@@ -170,7 +170,7 @@ func (t *timeline) keep() {
 	}
 }
 
-// near asks for older moments when the end of the list comes near.
+// near asks for older checkpoints when the end of the list comes near.
 func (t *timeline) near(m *model) tea.Cmd {
 	if t.shot == nil || !t.shot.more || t.busy || t.err != nil || t.top+2*t.height+10 < t.shot.rows.Len() {
 		return nil
@@ -178,15 +178,15 @@ func (t *timeline) near(m *model) tea.Cmd {
 	return t.want(m, wish{older: 1})
 }
 
-// chosen is the moment that the chosen row stands for, if it is one.
+// chosen is the checkpoint that the chosen row stands for, if it is one.
 func (t *timeline) chosen() *retake.Checkpoint {
 	if t.shot == nil || t.shot.rows.Len() == 0 {
 		return nil
 	}
 	s := t.shot.rows.At(t.at)
 	switch {
-	case s.Moment != nil:
-		return s.Moment
+	case s.Checkpoint != nil:
+		return s.Checkpoint
 	case len(s.Run) > 0:
 		return &s.Run[0]
 	}

@@ -57,9 +57,9 @@ func (t *timeline) list(m *model, l picture.Look, height int) []string {
 	case t.shot == nil:
 		return []string{l.Dim("reading the timeline" + l.Glyphs.More)}
 	case t.shot.rows.Len() == 0 && t.good:
-		return []string{"No moment is good yet.", "", l.Dim("A moment is good when every verification that stands for it passed: retake verify -- npm test"), l.Dim("v shows all moments")}
+		return []string{"No checkpoint is good yet.", "", l.Dim("A checkpoint is good when all its checks passed: retake verify -- npm test"), l.Dim("v shows all checkpoints")}
 	case t.shot.rows.Len() == 0:
-		return []string{"There is no moment yet."}
+		return []string{"There is no checkpoint yet."}
 	}
 	t.keep()
 	var out []string
@@ -81,7 +81,7 @@ func (t *timeline) brief(l picture.Look, n int) []string {
 	return l.Brief(t.shot.view, t.shot.rows.At(t.at), n)
 }
 
-// head is the answer first: whether it lives, which moment is good, since when all is
+// head is the answer first: whether it lives, which checkpoint is good, since when all is
 // protected.
 func (t *timeline) head(m *model, l picture.Look) string {
 	ws := m.o.Workspace
@@ -97,13 +97,13 @@ func (t *timeline) head(m *model, l picture.Look) string {
 	}
 	v := t.shot.view
 	if i := v.Workspace.Interrupted; i != nil {
-		return left + "  " + l.Yellow("!") + fmt.Sprintf(" a restore of %d was cut off: retake restore --finish, or --undo", i.Target)
+		return left + "  " + l.Yellow("!") + fmt.Sprintf(" a restore of %d was interrupted: retake restore --finish, or --undo", i.Target)
 	}
 	good := l.Dim("no good yet")
 	if v.Good != nil {
 		good = l.Green(l.Glyphs.Yes) + " good " + l.Bold(fmt.Sprint(v.Good.Number)) + " " + l.Dim(l.Clock(v.Good.Time))
 	}
-	facts := []string{good, l.Dim("protected since " + l.Clock(v.Workspace.Created)), l.Dim(picture.Moments(v.Total))}
+	facts := []string{good, l.Dim("protected since " + l.Clock(v.Workspace.Created)), l.Dim(picture.Checkpoints(v.Total))}
 	for n := len(facts); n > 0; n-- {
 		right := strings.Join(facts[:n], l.Dim(l.Sep()))
 		if a, b := l.ShownWidth(left), l.ShownWidth(right); a+2+b <= l.Width {
@@ -129,9 +129,9 @@ func (t *timeline) say(m *model, l picture.Look) string {
 	case t.err != nil && t.shot != nil:
 		return l.Yellow("!") + " " + picture.Sentence(screen.Escape(t.err.What)) + l.Dim(" What is shown is of "+l.Clock(t.heardAt)+"; we go on asking.")
 	case t.seek != nil:
-		return l.Dim(fmt.Sprintf("reading %s of %s moments%s esc stops", screen.Count(int64(len(t.shot.view.Checkpoints))), screen.Count(t.shot.view.Total), l.Glyphs.More))
+		return l.Dim(fmt.Sprintf("reading %s of %s checkpoints%s esc stops", screen.Count(int64(len(t.shot.view.Checkpoints))), screen.Count(t.shot.view.Total), l.Glyphs.More))
 	case t.mark != nil:
-		return l.Dim(fmt.Sprintf("marked %d: choose another moment and press c; esc takes the mark away", t.mark.Number))
+		return l.Dim(fmt.Sprintf("marked %d: choose another checkpoint and press c; esc takes the mark away", t.mark.Number))
 	}
 	return ""
 }

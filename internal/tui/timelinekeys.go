@@ -77,7 +77,7 @@ func (t *timeline) step(n int) {
 	t.keep()
 }
 
-// start goes to the oldest moment, when all are there.
+// start goes to the oldest checkpoint, when all are there.
 func (t *timeline) start(m *model) tea.Cmd {
 	t.seek = func(*model) bool {
 		t.at = t.shot.rows.Len() - 1
@@ -87,11 +87,11 @@ func (t *timeline) start(m *model) tea.Cmd {
 	return t.sought(m)
 }
 
-// nextGood goes to the next or the previous good moment.
+// nextGood goes to the next or the previous good checkpoint.
 func (t *timeline) nextGood(m *model, step int) tea.Cmd {
 	t.seek = func(m *model) bool {
 		for i := t.at + step; i >= 0 && i < t.shot.rows.Len(); i += step {
-			if c := t.shot.rows.At(i).Moment; c != nil && t.shot.view.Findings[c.ID].Good {
+			if c := t.shot.rows.At(i).Checkpoint; c != nil && t.shot.view.Findings[c.ID].Good {
 				t.at = i
 				t.keep()
 				return true
@@ -100,7 +100,7 @@ func (t *timeline) nextGood(m *model, step int) tea.Cmd {
 		if step > 0 && t.shot.more {
 			return false
 		}
-		m.note = "no good moment further on"
+		m.note = "no good checkpoint further on"
 		return true
 	}
 	return t.sought(m)
@@ -116,7 +116,7 @@ func (t *timeline) sought(m *model) tea.Cmd {
 	return t.want(m, wish{older: max(len(t.shot.view.Checkpoints)/olderPage, 1)})
 }
 
-// goodOnly shows good moments only, or all again.
+// goodOnly shows good checkpoints only, or all again.
 func (t *timeline) goodOnly(m *model) tea.Cmd {
 	t.good = !t.good
 	t.shot, t.at, t.top, t.fresh, t.seek = nil, 0, 0, 0, nil
@@ -149,14 +149,14 @@ func (t *timeline) enter(m *model) tea.Cmd {
 		return nil
 	}
 	if c := t.chosen(); c != nil {
-		return openMoment(m, *c)
+		return openCheckpoint(m, *c)
 	}
 	return nil
 }
 
-// about hears the keys that are about the chosen moment.
+// about hears the keys that are about the chosen checkpoint.
 func (t *timeline) about(m *model, k string) tea.Cmd {
-	if !aboutMoment(k) {
+	if !aboutCheckpoint(k) {
 		return nil
 	}
 	c := t.chosen()
@@ -164,13 +164,13 @@ func (t *timeline) about(m *model, k string) tea.Cmd {
 		if s := t.shot.rows.At(t.at); s.Now != nil && (k == "d" || k == "D") {
 			return openDiff(m, retake.DiffQuery{})
 		}
-		m.note = "choose a moment first"
+		m.note = "choose a checkpoint first"
 		return nil
 	}
-	return momentKey(m, k, *c)
+	return checkpointKey(m, k, *c)
 }
 
-func aboutMoment(k string) bool {
+func aboutCheckpoint(k string) bool {
 	switch k {
 	case "d", "D", "c", "r", "f":
 		return true
@@ -178,8 +178,8 @@ func aboutMoment(k string) bool {
 	return false
 }
 
-// momentKey does what a key says about a moment, wherever it is looked at.
-func momentKey(m *model, k string, c retake.Checkpoint) tea.Cmd {
+// checkpointKey does what a key says about a checkpoint, wherever it is looked at.
+func checkpointKey(m *model, k string, c retake.Checkpoint) tea.Cmd {
 	switch k {
 	case "d":
 		return openDiff(m, retake.DiffQuery{To: string(c.ID)})
@@ -195,13 +195,13 @@ func momentKey(m *model, k string, c retake.Checkpoint) tea.Cmd {
 	return nil
 }
 
-// compare marks a moment, or compares it with the marked one.
+// compare marks a checkpoint, or compares it with the marked one.
 func (m *model) compare(c retake.Checkpoint) tea.Cmd {
 	t := m.timeline()
 	switch {
 	case t.mark == nil:
 		t.mark = &c
-		m.note = fmt.Sprintf("marked %d: choose another moment and press c; esc takes the mark away", c.Number)
+		m.note = fmt.Sprintf("marked %d: choose another checkpoint and press c; esc takes the mark away", c.Number)
 		return nil
 	case t.mark.ID == c.ID:
 		t.mark = nil

@@ -58,7 +58,7 @@ func run(ctx context.Context, o Options, how ...tea.ProgramOption) error {
 	}
 	switch {
 	case ended && text != "":
-		return &retake.Error{Kind: retake.Canceled, What: "stopped", Safe: "What was done before stays done."}
+		return &retake.Error{Kind: retake.Canceled, What: "stopped", Safe: "What was done before is kept."}
 	case ended:
 		return ctx.Err()
 	}

@@ -81,7 +81,7 @@ func standing(cp retake.Checkpoint, all []retake.Verification) map[string]retake
 // Answers tells, by name, what stands at a checkpoint: its own newest answer, and where it
 // was never asked, the newest answer about equal content. What ran where it belongs is
 // heavier than what ran at another path, that is heavier than an answer to a bisect, then
-// an agent's claim, then a command that could not run. Was is what was seen at the moment before, when that
+// an agent's claim, then a command that could not run. Was is what was seen at the checkpoint before, when that
 // is another verdict.
 func Answers(cp retake.Checkpoint, before *retake.Checkpoint, all []retake.Verification) []retake.Answer {
 	now := standing(cp, all)

@@ -13,15 +13,15 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// moment is a checkpoint of that number and content.
-func moment(number int64, content string) retake.Checkpoint {
+// checkpoint is a checkpoint of that number and content.
+func checkpoint(number int64, content string) retake.Checkpoint {
 	return retake.Checkpoint{
 		ID: retake.CheckpointID(string(rune('a' + number))), Number: number, Content: retake.ContentID(content),
 		Coverage: retake.Coverage{Grade: retake.Complete},
 	}
 }
 
-// said is an answer about a moment, so many minutes after noon.
+// said is an answer about a checkpoint, so many minutes after noon.
 func said(cp retake.Checkpoint, minute int, verdict retake.Verdict, change ...func(*retake.Verification)) retake.Verification {
 	v := retake.Verification{
 		Checkpoint: cp.ID, Number: cp.Number, Content: cp.Content, Name: "test", Command: "npm test", By: "retake", Where: retake.OnLive,
@@ -42,7 +42,7 @@ func named(name, command string) func(*retake.Verification) {
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	m10, m11, m12, m14 := moment(10, "A"), moment(11, "B"), moment(12, "C"), moment(14, "B")
+	m10, m11, m12, m14 := checkpoint(10, "A"), checkpoint(11, "B"), checkpoint(12, "C"), checkpoint(14, "B")
 	test := func(a retake.Answer) []retake.Answer {
 		a.Name = "test"
 		return []retake.Answer{a}
@@ -87,8 +87,8 @@ func TestAnswers(t *testing.T) {
 
 func TestGood(t *testing.T) {
 	t.Parallel()
-	m11, m14 := moment(11, "B"), moment(14, "B")
-	partial := moment(14, "B")
+	m11, m14 := checkpoint(11, "B"), checkpoint(14, "B")
+	partial := checkpoint(14, "B")
 	partial.Coverage.Grade = retake.Partial
 	test, lint := retake.Standing{Name: "test", Command: "npm test"}, retake.Standing{Name: "lint", Command: "npm run lint"}
 	asLint := named("lint", "npm run lint")
@@ -102,7 +102,7 @@ func TestGood(t *testing.T) {
 		"it passed":                        {m14, []retake.Verification{said(m14, 1, retake.Passed)}, nil, true},
 		"it passed in a fork":              {m14, []retake.Verification{said(m14, 1, retake.Passed, inFork)}, nil, true},
 		"by equal content":                 {m14, []retake.Verification{said(m11, 1, retake.Passed)}, nil, true},
-		"of other content":                 {m14, []retake.Verification{said(moment(13, "X"), 1, retake.Passed)}, nil, false},
+		"of other content":                 {m14, []retake.Verification{said(checkpoint(13, "X"), 1, retake.Passed)}, nil, false},
 		"partial":                          {partial, []retake.Verification{said(m14, 1, retake.Passed)}, nil, false},
 		"a claim":                          {m14, []retake.Verification{said(m14, 1, retake.Passed, claimed)}, nil, false},
 		"at another path":                  {m14, []retake.Verification{said(m14, 1, retake.Passed, elsewhere)}, nil, false},
@@ -132,10 +132,10 @@ func TestGood(t *testing.T) {
 // Whatever the order in which answers are listed, they say the same.
 func TestOrderOfAnswersDoesNotMatter(t *testing.T) {
 	t.Parallel()
-	moments := []retake.Checkpoint{moment(10, "A"), moment(11, "B"), moment(12, "C"), moment(14, "B")}
+	checkpoints := []retake.Checkpoint{checkpoint(10, "A"), checkpoint(11, "B"), checkpoint(12, "C"), checkpoint(14, "B")}
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) retake.Verification {
-			v := said(rapid.SampledFrom(moments).Draw(t, "at"), rapid.IntRange(0, 5).Draw(t, "minute"),
+			v := said(rapid.SampledFrom(checkpoints).Draw(t, "at"), rapid.IntRange(0, 5).Draw(t, "minute"),
 				rapid.SampledFrom([]retake.Verdict{retake.Passed, retake.Failed, retake.CouldNotRun, retake.RanOnOther}).Draw(t, "verdict"))
 			v.ID = retake.VerificationID(rapid.StringMatching(`vf_[a-z]{8}`).Draw(t, "id"))
 			v.Claim = rapid.Bool().Draw(t, "claim")
@@ -143,7 +143,7 @@ func TestOrderOfAnswersDoesNotMatter(t *testing.T) {
 			return v
 		}), 0, 12).Draw(t, "all")
 		other := rapid.Permutation(all).Draw(t, "other")
-		cp, before := moments[3], &moments[2]
+		cp, before := checkpoints[3], &checkpoints[2]
 		if diff := cmp.Diff(verify.Answers(cp, before, all), verify.Answers(cp, before, other)); diff != "" {
 			t.Fatal(diff)
 		}

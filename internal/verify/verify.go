@@ -1,4 +1,4 @@
-// Package verify runs the commands that tell whether a moment works, and says what
+// Package verify runs the commands that tell whether a checkpoint works, and says what
 // their answers mean.
 //
 // It starts programs through internal/proc, and reads nothing but whether their
@@ -10,7 +10,7 @@
 //	V2  Only passed and failed are about the files. What could not run is never failed.
 //	V3  What is kept of the output is bounded, is valid text, and has likely secrets
 //	    masked.
-//	V4  An agent's claim, and what ran at another path, never make a moment good.
+//	V4  An agent's claim, and what ran at another path, never make a checkpoint good.
 package verify
 
 import (

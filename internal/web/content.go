@@ -28,7 +28,7 @@ const (
 	unchanged = "Nothing was changed."
 )
 
-// Opener gives the bytes of a file at a moment.
+// Opener gives the bytes of a file at a checkpoint.
 type Opener interface {
 	Open(ctx context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error)
 }

@@ -1,8 +1,8 @@
 // Written by: retake agents install opencode
 // Taken away by: retake agents remove opencode
 //
-// Tells Retake what happens in a session, so that every turn becomes a moment that
-// can be taken back. It changes no tool call, and an error in here stays in here.
+// Tells Retake what happens in a session, so that every turn becomes a checkpoint that
+// can be undone. It changes no tool call, and an error in here stays in here.
 import { spawn, spawnSync } from "node:child_process"
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { homedir } from "node:os"
@@ -14,7 +14,7 @@ const KILL = 30000 // milliseconds after which a call is given up
 const LONGEST = 64 * 1024 // characters of a tool's output
 const HEADLESS = process.argv.includes("run") // it exits after the turn, and waits for nobody
 
-// Tools that change nothing need no moment.
+// Tools that change nothing need no checkpoint.
 const QUIET = new Set(["read", "grep", "glob", "list", "ls", "lsp", "skill", "question", "webfetch", "websearch", "codesearch", "todoread", "todowrite"])
 
 // ask hands one event over and gives the answer, or null. It never rejects and

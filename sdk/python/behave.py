@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent / "src"))
 import httpx  # noqa: E402
 
 from retake import AsyncRetake, Retake, RetakeError, models, verify_webhook  # noqa: E402
-from retake._wire import decode, encode, moment  # noqa: E402
+from retake._wire import decode, encode, instant  # noqa: E402
 
 LONG = 120.0
 
@@ -226,7 +226,7 @@ def apply(p: Player, r: Any, s: dict, args: dict) -> Any:
 
 def change_webhook(p: Player, r: Any, s: dict, args: dict) -> Any:
     if "disabled" in args:
-        args["disabled"] = moment(args["disabled"])
+        args["disabled"] = instant(args["disabled"])
     return plainly(p, r, s, args)
 
 

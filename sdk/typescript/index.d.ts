@@ -116,27 +116,27 @@ export class Retake {
   saveResult(intent?: string, options?: SaveOptions): Promise<SaveResult>;
   /** The timeline, newest first. It is fetched in parts of page as they are needed. */
   checkpoints(which?: Which & { page?: number }): AsyncGenerator<Checkpoint>;
-  /** One part of the timeline, with the pins and what is known of each moment. */
+  /** One part of the timeline, with the pins and what is known of each checkpoint. */
   timeline(which?: Which): Promise<Timeline>;
   /** The checkpoint that a ref names: an id, a number, a pin, latest. Without one, here and below, it is latest. */
   checkpoint(ref?: string): Promise<Checkpoint>;
   status(): Promise<Status>;
   /** Ends the protection; the history stays. */
   deinit(): Promise<Workspace>;
-  /** What differs between two moments. Without to: now. */
+  /** What differs between two checkpoints. Without to: now. */
   diff(from?: string, to?: string, options?: { paths?: Paths }): Promise<Comparison>;
-  /** What really changed between two moments, by meaning. */
+  /** What really changed between two checkpoints, by meaning. */
   story(from?: string, to?: string, options?: { paths?: Paths }): Promise<Story>;
-  /** What differs between the rows of a SQLite database at two moments. With a table its rows are listed, else those that differ are counted. */
+  /** What differs between the rows of a SQLite database at two checkpoints. With a table its rows are listed, else those that differ are counted. */
   rows(path: Path, options?: { from?: string; to?: string; table?: string; what?: "deleted" | "edited" | "added"; skip?: number; limit?: number }): Promise<RowsDiff>;
   search(text: string, options?: { limit?: number }): Promise<Hit[]>;
-  /** Which moment wrote each line of a file. */
+  /** Which checkpoint wrote each line of a file. */
   blame(path: Path, options?: { ref?: string }): Promise<Blame>;
-  /** The moments in which a fact, such as a package, changed. */
+  /** The checkpoints in which a fact, such as a package, changed. */
   chronicle(kind: string, options?: { name?: string; limit?: number }): Promise<Mention[]>;
-  /** The entries of a directory at a moment. */
+  /** The entries of a directory at a checkpoint. */
   entries(dir?: Path, options?: { ref?: string }): Promise<Entry[]>;
-  /** The bytes of a file at a moment, or the text of a link. */
+  /** The bytes of a file at a checkpoint, or the text of a link. */
   read(path: Path, options?: { ref?: string }): Promise<Uint8Array>;
   /** A checkpoint as a tar archive, as it arrives. */
   archive(ref: string): AsyncGenerator<Uint8Array>;
@@ -150,7 +150,7 @@ export class Retake {
    * denied and has the plan. Paths that could not be changed are in failed.
    */
   restore(ref?: string, way?: Way & { accept?: string[] }): Promise<RestoreResult>;
-  /** Grows a new workspace from a moment. dir is one of the server, which makes one by the name when there is none. */
+  /** Creates a new workspace from a checkpoint. dir is one of the server, which makes one by the name when there is none. */
   fork(name: string, options?: { ref?: string; dir?: string; throwaway?: boolean }): Promise<ForkResult>;
   forks(): Promise<WorkspaceState[]>;
   /** All pins; holds are among them. */
@@ -163,11 +163,11 @@ export class Retake {
   /** Records what a command answered. */
   attest(command?: string, options?: Omit<AttestBody, "command">): Promise<Verification>;
   verifications(which?: { ref?: string; name?: string; command?: string; limit?: number }): Promise<Verification[]>;
-  /** The verifications that are wanted of every moment. */
+  /** The verifications that are wanted of every checkpoint. */
   standing(): Promise<Standing[]>;
   tasks(): Promise<Task[]>;
   setTasks(tasks: Task[]): Promise<Reaction>;
-  /** What was done outside since a moment, which no restore takes back. */
+  /** What was done outside since a checkpoint, which no restore can undo. */
   effects(since?: string): Promise<Effect[]>;
   /** What the agent held at a checkpoint: tasks, calls, its conversation. */
   state(ref?: string): Promise<State>;
@@ -227,7 +227,7 @@ export class Retake {
   /** Stored bytes by the address that an entry has. */
   stored(id: string): Promise<Uint8Array>;
   space(): Promise<StoreState>;
-  /** What the next tidy-up would drop; it drops nothing. */
+  /** What the next cleanup would drop; it drops nothing. */
   spacePlan(): Promise<SpacePlan>;
   /** Reads the store back: a share of all bytes, 0 to 1. */
   scrub(share?: number): Promise<ScrubReport>;

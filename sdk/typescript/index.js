@@ -1,4 +1,4 @@
-// Retake: moments that an agent can go back to.
+// Retake: checkpoints that an agent can go back to.
 //
 //   const r = new Retake(url, key);
 //   const cp = await r.save("before the migration");

@@ -59,7 +59,7 @@ export interface ApplyBody {
   paths?: string[];
   /** The bytes of all paths, when one of them is not UTF-8. */
   paths_raw?: string[];
-  /** The moment gone to, or the item that undo takes back. Empty: the newest one. */
+  /** The checkpoint gone to, or the item that undo takes back. Empty: the newest one. */
   ref?: string;
   /** With the course undo: take back all turns of this session, named by the beginning of its id, by its agent, or as last. */
   session?: string;
@@ -79,7 +79,7 @@ export interface AttestBody {
   name?: string;
   /** The end of what it printed. */
   output?: string;
-  /** The moment it is about. Empty: the newest. */
+  /** The checkpoint it is about. Empty: the newest. */
   ref?: string;
   /** RFC 3339. */
   started?: string;
@@ -143,7 +143,7 @@ export interface Backup {
 export interface BackupBody {
   /** The key of the host or its fingerprint. Without one nothing is set, and the answer tells what the host says of itself. */
   host?: string;
-  /** Where the moments go: git@host:path, or ssh://git@host/path. */
+  /** Where the checkpoints go: git@host:path, or ssh://git@host/path. */
   url: string;
 }
 
@@ -200,7 +200,7 @@ export interface Call {
 export interface CellValue {
   /** none, null, integer, real, text or blob; none: the column is not on this side. */
   kind: string;
-  /** Characters that were cut off. */
+  /** Characters that were left out. */
   more?: number;
   /** Short; likely secrets are masked. Of a blob: how many bytes. */
   text: string;
@@ -306,7 +306,7 @@ export interface Deletion {
   checkpoints: string[];
   /** RFC 3339. */
   done?: string;
-  /** When it will be done, unless it is taken back before. RFC 3339. */
+  /** When it will be done, unless it is cancelled before. RFC 3339. */
   due: string;
   id: string;
   /** Why it was refused. */
@@ -506,7 +506,7 @@ export interface ForkBody {
   name?: string;
   /** The bytes of name, when they are not UTF-8. In base64. */
   name_raw?: string;
-  /** The moment it grows from. */
+  /** The checkpoint it grows from. */
   ref?: string;
   /** It protects nothing; who asked for it removes it. */
   throwaway?: boolean;
@@ -517,7 +517,7 @@ export interface ForkList {
 }
 
 export interface ForkResult {
-  /** The first of the fork; its parent is the moment it grew from. */
+  /** The first of the fork; its parent is the checkpoint it was forked from. */
   checkpoint: Checkpoint;
   /** Files that share their blocks. */
   cloned: number;
@@ -649,11 +649,11 @@ export interface Interruption {
   course: string;
   done: number;
   id: string;
-  /** The number of the checkpoint that holds all there was before. */
+  /** The number of the checkpoint that has everything from before. */
   safety: number;
   /** RFC 3339. */
   since: string;
-  /** The number of the moment gone to. */
+  /** The number of the checkpoint gone to. */
   target: number;
   total: number;
 }
@@ -912,7 +912,7 @@ export interface Plan {
   /** Of everything that would be done, and of what it would be done to. */
   digest: string;
   edits?: KeptEdits;
-  /** What was done outside; no restore takes it back. */
+  /** What was done outside; no restore can undo it. */
   effects: Effect[];
   /** What the steps mean, from now to then. Absent: not known. */
   facts?: Fact[];
@@ -935,7 +935,7 @@ export interface Plan {
   /** The bytes of all paths, when one of them is not UTF-8. */
   paths_raw?: string[];
   safety: Safety;
-  /** The moment gone to; for undo and redo the item. */
+  /** The checkpoint gone to; for undo and redo the item. */
   target: Checkpoint | null;
   /** Directories whose time alone is put back. */
   times: Step[];
@@ -954,7 +954,7 @@ export interface PlanBody {
   edits?: boolean;
   /** The fork to adopt. */
   fork?: string;
-  /** The moment that the hunks were compared with. */
+  /** The checkpoint that the hunks were compared with. */
   from?: string;
   /** Also replace repositories that are there. */
   git?: boolean;
@@ -964,7 +964,7 @@ export interface PlanBody {
   paths?: string[];
   /** The bytes of all paths, when one of them is not UTF-8. */
   paths_raw?: string[];
-  /** The moment gone to, or the item that undo takes back. Empty: the newest one. */
+  /** The checkpoint gone to, or the item that undo takes back. Empty: the newest one. */
   ref?: string;
   /** With the course undo: take back all turns of this session, named by the beginning of its id, by its agent, or as last. */
   session?: string;
@@ -1158,7 +1158,7 @@ export interface ResumeBody {
   dir_raw?: string;
   /** Write nothing. */
   look?: boolean;
-  /** The moment it goes on from. Empty: the newest of an agent. */
+  /** The checkpoint it goes on from. Empty: the newest of an agent. */
   ref?: string;
 }
 
@@ -1242,7 +1242,7 @@ export interface SaveBody {
   id?: string;
   /** Add no checkpoint when no file changed. */
   if_changed?: boolean;
-  /** Why this moment is worth recording. */
+  /** Why this checkpoint is worth recording. */
   intent?: string;
   /** Pin it under this name. */
   pin?: string;
@@ -1336,7 +1336,7 @@ export interface Snapshot {
   /** RFC 3339. */
   created_at: string;
   files: number;
-  /** Why this moment was worth recording. */
+  /** Why this checkpoint was worth recording. */
   label: string;
   /** For people; never given twice. */
   number: number;
@@ -1347,7 +1347,7 @@ export interface Snapshot {
 }
 
 export interface SnapshotBody {
-  /** Why this moment is worth recording. */
+  /** Why this checkpoint is worth recording. */
   label?: string;
   /** Made by the asker, cp_ and a UUID, so that asking again adds nothing. Empty: made here. */
   snapshot_id?: string;
@@ -1689,12 +1689,12 @@ export interface Workspace {
   ended?: string;
   id: string;
   ino: number;
-  /** A restore that was cut off; told by locate and status. */
+  /** A restore that was interrupted; told by locate and status. */
   interrupted?: Interruption;
   name: string;
   /** The bytes of name, when they are not UTF-8. In base64. */
   name_raw?: string;
-  /** Of a fork: what it grew from. */
+  /** Of a fork: what it forked from. */
   origin?: Origin;
   root: string;
   /** The bytes of root, when they are not UTF-8. In base64. */

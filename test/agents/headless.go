@@ -15,7 +15,7 @@ import (
 )
 
 // A headless agent lives for one turn and exits. Its turn must be closed by then: the
-// harness edits a file as a person the moment the process is gone, and that edit must
+// harness edits a file as a person the checkpoint the process is gone, and that edit must
 // not be part of the turn.
 
 // headless counts what became of the turns of one version of an agent.

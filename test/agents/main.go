@@ -1,6 +1,6 @@
 // Command agents proves the hooks with the agents themselves: each is started as a
 // user starts it, with a home of its own and a model on loopback that follows a
-// script, and what it does must become moments that can be taken back, and a
+// script, and what it does must become checkpoints that can be taken back, and a
 // conversation that goes on without the turn that was.
 //
 //	go run ./test/agents -install                all four, fetched by npm into a directory of their own

@@ -27,12 +27,12 @@ func (b *bed) page(dir, version string) error {
 	a := b.agent
 	fmt.Fprintf(&t, "# %s in two minutes\n\nEverything below was printed in a run with %s %s (`make agents`); only the prompts were typed by a script.\n", a.title, a.title, version)
 	b.section(&t, "Protect the directory", "init", "The first capture is the only one that reads everything. Nothing leaves the machine, and your files stay as they are.")
-	b.section(&t, "Let every turn become a moment", "agents", "The hooks go into the settings of "+a.title+", and `retake agents remove "+a.name+"` takes them out again, byte for byte. Look first with `--plan`.")
+	b.section(&t, "Let every turn become a checkpoint", "agents", "The hooks go into the settings of "+a.title+", and `retake agents remove "+a.name+"` takes them out again, byte for byte. Look first with `--plan`.")
 	fmt.Fprintf(&t, "\n## Work as usual\n\nStart `%s` and ask for what you want. In this run that was:\n\n", a.bin)
 	for _, p := range []string{promptWrite, promptInstall, promptClean} {
 		fmt.Fprintf(&t, "> %s\n>\n", p)
 	}
-	b.section(&t, "See what happened", "log", "The prompt is what you said; the numbers are what really changed. The moment marked ◇ was taken before the agent ran a command that deletes.")
+	b.section(&t, "See what happened", "log", "The prompt is what you said; the numbers are what really changed. The checkpoint marked ◇ was taken before the agent ran a command that deletes.")
 	b.section(&t, "Take the last turn back", "undo", "The files are back, what you did yourself stays, and the agent is told at its next prompt. The command continues the conversation as it was before that turn.")
 	t.WriteString("\nMore: [how it works](../AGENTS.md) · [going back](../GOING-BACK.md) · [tools for the agent itself](../MCP.md)\n")
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -15,7 +15,7 @@ type scenario struct {
 }
 
 var scenarios = []scenario{
-	{"turns", "three turns; the last one is taken back, and the conversation goes on without it", threeTurns, (*bed).takeBack},
+	{"turns", "three turns; the last one is undone, and the conversation goes on without it", threeTurns, (*bed).takeBack},
 	{"killed", "killed in task 3 of 5; the conversation goes on with task 3", fiveTasks, (*bed).goOnAfterKill},
 }
 
@@ -76,7 +76,7 @@ func (b *bed) prompts() ([]string, error) {
 	return out, err
 }
 
-// turnOf waits until a prompt has become a moment with its turn: the end of a turn
+// turnOf waits until a prompt has become a checkpoint with its turn: the end of a turn
 // is heard after the agent went away.
 func (b *bed) turnOf(prompt string) (session string, err error) {
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(200 * time.Millisecond) {
@@ -90,7 +90,7 @@ func (b *bed) turnOf(prompt string) (session string, err error) {
 			}
 		}
 		if time.Now().After(end) {
-			return "", fmt.Errorf("find the turn %q: no moment has it", prompt)
+			return "", fmt.Errorf("find the turn %q: no checkpoint has it", prompt)
 		}
 	}
 }

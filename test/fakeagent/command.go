@@ -77,13 +77,13 @@ func Paste(p Places, shown string) error {
 
 // Wait is await on a page: it asks until the thing is there.
 //
-//	await moments N               so many moments are listed
+//	await checkpoints N               so many checkpoints are listed
 //	await intent TEXT             one of them, after a turn, has these words
 //	await conversation REF TEXT   what was said up to there holds these words
 //	await heard                   no signal waits any more
 func Wait(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
-		ts.Fatalf("use: await moments N | intent TEXT | conversation REF TEXT | heard")
+		ts.Fatalf("use: await checkpoints N | intent TEXT | conversation REF TEXT | heard")
 	}
 	ts.Check(Await(onPage(ts), args...))
 }
@@ -113,15 +113,15 @@ var errUse = errors.New("no such thing to wait for")
 func look(p Places, want []string) (there bool, seen string, err error) {
 	rest := strings.Join(want[1:], " ")
 	switch want[0] {
-	case "moments":
+	case "checkpoints":
 		n, err := strconv.Atoi(rest)
 		if err != nil {
-			return false, "", fmt.Errorf("await moments: %w", err)
+			return false, "", fmt.Errorf("await checkpoints: %w", err)
 		}
-		list, err := Moments(p)
+		list, err := Checkpoints(p)
 		return len(list) >= n, fmt.Sprint(list), err
 	case "intent":
-		list, err := Moments(p)
+		list, err := Checkpoints(p)
 		for _, m := range list {
 			there = there || m.Trigger != "prompt" && strings.Contains(m.Intent, rest) // the one before a turn says its words too
 		}
@@ -136,8 +136,8 @@ func look(p Places, want []string) (there bool, seen string, err error) {
 	return false, "", fmt.Errorf("await %s: %w", want[0], errUse)
 }
 
-// Moment is a row of the log.
-type Moment struct {
+// Checkpoint is a row of the log.
+type Checkpoint struct {
 	Number  int64  `json:"number"`
 	Trigger string `json:"trigger"`
 	Intent  string `json:"intent"`
@@ -149,14 +149,14 @@ type Moment struct {
 	} `json:"turn"`
 }
 
-// Moments lists the moments of a workspace, the newest first.
-func Moments(p Places) ([]Moment, error) {
+// Checkpoints lists the checkpoints of a workspace, the newest first.
+func Checkpoints(p Places) ([]Checkpoint, error) {
 	out, err := p.retake("log", "--json")
 	if err != nil {
 		return nil, err
 	}
 	var list struct {
-		Checkpoints []Moment `json:"checkpoints"`
+		Checkpoints []Checkpoint `json:"checkpoints"`
 	}
 	if err := json.Unmarshal([]byte(out), &list); err != nil {
 		return nil, fmt.Errorf("read log: %w", err)

@@ -144,7 +144,7 @@ func TestStandardJob(t *testing.T) {
 		for _, prompt := range []string{"make a page", "throw the sources away", "say something"} {
 			must(t, fakeagent.Await(p, "intent", prompt))
 		}
-		list, err := fakeagent.Moments(p)
+		list, err := fakeagent.Checkpoints(p)
 		must(t, err)
 		var turns []string
 		for _, m := range list {
@@ -165,15 +165,15 @@ func TestStandardJob(t *testing.T) {
 	})
 }
 
-func find(t *testing.T, list []fakeagent.Moment, intent string) fakeagent.Moment {
+func find(t *testing.T, list []fakeagent.Checkpoint, intent string) fakeagent.Checkpoint {
 	t.Helper()
 	for _, m := range list {
 		if m.Intent == intent {
 			return m
 		}
 	}
-	t.Fatalf("no moment says %q: %+v", intent, list)
-	return fakeagent.Moment{}
+	t.Fatalf("no checkpoint says %q: %+v", intent, list)
+	return fakeagent.Checkpoint{}
 }
 
 // Every agent but Cursor, which takes none, is told once that files were taken back.
@@ -206,7 +206,7 @@ func TestConversationIsKept(t *testing.T) {
 			play(t, p, agent, "prompt say something\nshell echo hello\nstop Something was said.")
 			must(t, fakeagent.Await(p, "intent", "say something"))
 			must(t, fakeagent.Await(p, "conversation", "latest", "Something was said."))
-			list, err := fakeagent.Moments(p)
+			list, err := fakeagent.Checkpoints(p)
 			must(t, err)
 			first, last := find(t, list, "make a page"), find(t, list, "say something")
 			if out := retake(t, p, "show", fmt.Sprint(first.Number), "--conversation"); strings.Contains(out, "say something") || strings.Contains(out, "not complete") {

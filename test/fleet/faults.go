@@ -82,7 +82,7 @@ func (s *storm) count(name string) {
 	s.r.Faults[name]++
 }
 
-// short is a moment in which things happen.
+// short is a checkpoint in which things happen.
 func (s *storm) short() time.Duration {
 	return time.Duration(100+s.pick(1500)) * time.Millisecond
 }

@@ -60,7 +60,7 @@ type reading struct {
 	busy, idle   int64 // of the machine
 }
 
-// read takes all counters. What was counted in sessions is told after a moment of rest.
+// read takes all counters. What was counted in sessions is told after a checkpoint of rest.
 func (b *bed) read(ctx context.Context) (r reading, err error) {
 	r = reading{at: time.Now(), postgres: b.pg.CPU(), s3: b.s3.CPU(), counts: b.counter.Counts()}
 	for _, s := range b.servers {

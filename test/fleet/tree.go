@@ -80,7 +80,7 @@ func bytesOf(seed uint64, size int) []byte {
 	return out[:size]
 }
 
-var words = strings.Fields("return func error value index range slice length cursor number moment parent writer reader table column of the to and if nil")
+var words = strings.Fields("return func error value index range slice length cursor number checkpoint parent writer reader table column of the to and if nil")
 
 func fileOf(seed uint64, size int, mode uint32) leaf {
 	return leaf{mode: mode, seed: seed, size: size, sum: sha256.Sum256(bytesOf(seed, size))}

@@ -83,7 +83,7 @@ func boundless(r *run) (caught int64, err error) {
 	return seen.Failed, err
 }
 
-// bound is a service on a small disk, its workspace beside it, and what each moment
+// bound is a service on a small disk, its workspace beside it, and what each checkpoint
 // must hold.
 type bound struct {
 	place *place
@@ -98,7 +98,7 @@ type bound struct {
 	slowest              time.Duration
 
 	versions [boundFiles]int64           // of each file, now
-	then     map[int64][boundFiles]int64 // at each moment
+	then     map[int64][boundFiles]int64 // at each checkpoint
 	pinned   map[string]int64
 	base     int64 // that a fork grew from
 }
@@ -205,7 +205,7 @@ func (b *bound) live(n int, v *verdict, until func() bool) error {
 	return nil
 }
 
-// mind pins a moment now and then, and grows one fork.
+// mind pins a checkpoint now and then, and grows one fork.
 func (b *bound) mind(ctx context.Context, i, n int, number int64) error {
 	if i%(n/boundPins) == n/boundPins/2 {
 		name := fmt.Sprintf("kept-%d", number)

@@ -115,18 +115,18 @@ func (b *bound) kept(v *verdict) error {
 	for _, cp := range tl.Checkpoints {
 		there[cp.Number] = true
 	}
-	v.Detail["moments_at_the_end"] = len(tl.Checkpoints)
+	v.Detail["checkpoints_at_the_end"] = len(tl.Checkpoints)
 	must := map[string]int64{"the start": 1, "the base of a fork": b.base}
 	for name, n := range b.pinned {
 		must[name] = n
 	}
 	for what, n := range must {
 		if v.Tried++; !there[n] {
-			v.fail("%s, moment %d, is gone", what, n)
+			v.fail("%s, checkpoint %d, is gone", what, n)
 		}
 	}
 	if v.Tried++; len(tl.Checkpoints) > len(b.then)/2 {
-		v.fail("%d of %d moments are there: nothing was thinned", len(tl.Checkpoints), len(b.then))
+		v.fail("%d of %d checkpoints are there: nothing was thinned", len(tl.Checkpoints), len(b.then))
 	}
 	if err := b.restores(ctx, v, tl.Checkpoints); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (b *bound) kept(v *verdict) error {
 
 const boundRestores = 20
 
-// restores goes to some of the moments, and reads the files back; all others are read
+// restores goes to some of the checkpoints, and reads the files back; all others are read
 // from the store.
 func (b *bound) restores(ctx context.Context, v *verdict, all []retake.Checkpoint) error {
 	at := map[int64]bool{0: true, int64(len(all) - 1): true}
@@ -154,7 +154,7 @@ func (b *bound) restores(ctx context.Context, v *verdict, all []retake.Checkpoin
 		}
 		v.Tried++
 		if err := b.holds(ctx, cp, want); err != nil {
-			v.fail("moment %d: %v", cp.Number, err)
+			v.fail("checkpoint %d: %v", cp.Number, err)
 		}
 		if !at[int64(i)] {
 			continue
@@ -171,7 +171,7 @@ func (b *bound) restores(ctx context.Context, v *verdict, all []retake.Checkpoin
 	return nil
 }
 
-// holds reads one file of a moment, another one each time.
+// holds reads one file of a checkpoint, another one each time.
 func (b *bound) holds(ctx context.Context, cp retake.Checkpoint, want [boundFiles]int64) error {
 	file := int(cp.Number % boundFiles)
 	r, _, err := b.svc.Open(ctx, b.ws, string(cp.ID), fmt.Sprintf("file-%02d", file))

@@ -19,11 +19,11 @@ const (
 	cageReaderMost = 1500 << 20 // of all that it starts
 )
 
-// caged: whatever a file holds, the moment that has it is whole and there in its usual
+// caged: whatever a file holds, the checkpoint that has it is whole and there in its usual
 // time, the daemon lives and answers, and what the file means is told or said to be
 // unread, in bounded time and memory.
 func caged(r *run) []verdict {
-	v := verdict{Guarantee: "CAGE", What: "hostile files cost bounded time and memory, and the moment is whole", Control: "readers without a cage", Detail: map[string]any{}}
+	v := verdict{Guarantee: "CAGE", What: "hostile files cost bounded time and memory, and the checkpoint is whole", Control: "readers without a cage", Detail: map[string]any{}}
 	start := time.Now()
 	if err := tryCages(r, &v); err != nil {
 		v.fail("%v", err)

@@ -102,7 +102,7 @@ func newUncaged(r *run, reader string) (*cageBed, error) {
 	return b, b.begin(r)
 }
 
-// begin takes some plain moments, and notes how much memory that left.
+// begin takes some plain checkpoints, and notes how much memory that left.
 func (b *cageBed) begin(r *run) error {
 	b.rnd, b.small = rand.New(rand.NewSource(r.seed)), map[int]time.Duration{}
 	for range 5 {
@@ -141,7 +141,7 @@ func (b *cageBed) save() (time.Duration, error) {
 	res, err := b.svc.Save(context.Background(), retake.SaveRequest{Workspace: b.ws, Trigger: retake.TriggerManual})
 	took := time.Since(began)
 	if err == nil && (!res.Created || res.Checkpoint.Coverage.Grade != retake.Complete) {
-		err = fmt.Errorf("the moment is %s, new %v", res.Checkpoint.Coverage.Grade, res.Created)
+		err = fmt.Errorf("the checkpoint is %s, new %v", res.Checkpoint.Coverage.Grade, res.Created)
 	}
 	b.last = res.Checkpoint
 	return took, err
@@ -190,7 +190,7 @@ func (b *cageBed) usual(size int) (time.Duration, error) {
 	return took, err
 }
 
-// was takes a moment of what a case held before.
+// was takes a checkpoint of what a case held before.
 func (b *cageBed) was(dir string, h hostileFile) error {
 	data, err := h.before()
 	if err != nil {
@@ -216,7 +216,7 @@ func (b *cageBed) put(dir string, h hostileFile, data []byte) error {
 	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, data, 0o644))
 }
 
-// judge saves the case and looks at the moment and at its story.
+// judge saves the case and looks at the checkpoint and at its story.
 func (b *cageBed) judge(h hostileFile, dir string, usual time.Duration, want map[string][32]byte) error {
 	took, err := b.save()
 	if err != nil {
@@ -261,7 +261,7 @@ func (b *cageBed) meanwhile() error {
 	return nil
 }
 
-// told waits for the story of a moment.
+// told waits for the story of a checkpoint.
 func (b *cageBed) told(cp retake.Checkpoint) (time.Duration, error) {
 	began := time.Now()
 	tick := time.NewTicker(5 * time.Millisecond)

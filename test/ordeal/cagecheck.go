@@ -16,7 +16,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// whole reads the moment back.
+// whole reads the checkpoint back.
 func (b *cageBed) whole(cp retake.Checkpoint, dir string, want map[string][32]byte) error {
 	for path, sum := range want {
 		f, _, err := b.svc.Open(context.Background(), b.ws, string(cp.ID), filepath.ToSlash(filepath.Join(dir, path)))
@@ -29,7 +29,7 @@ func (b *cageBed) whole(cp retake.Checkpoint, dir string, want map[string][32]by
 			return fmt.Errorf("read back: %w", err)
 		}
 		if [32]byte(h.Sum(nil)) != sum {
-			return fmt.Errorf("%s has other bytes in the moment", path)
+			return fmt.Errorf("%s has other bytes in the checkpoint", path)
 		}
 	}
 	return nil

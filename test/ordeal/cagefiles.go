@@ -19,7 +19,7 @@ type hostileFile struct {
 	name   string
 	path   string
 	bytes  func() ([]byte, error)
-	before func() ([]byte, error) // what it held a moment before; nil: it was not there
+	before func() ([]byte, error) // what it held a checkpoint before; nil: it was not there
 	tree   func(dir string) error // instead of bytes
 	full   bool                   // only in the full tier
 	mutant bool                   // one of very many
@@ -239,7 +239,7 @@ type zeroes struct{}
 
 func (zeroes) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
-// crowdOf makes many small settings in one moment: each of them is read.
+// crowdOf makes many small settings in one checkpoint: each of them is read.
 func crowdOf(n int) func(string) error {
 	return func(dir string) error {
 		for i := range n {

@@ -129,7 +129,7 @@ func (l *ledger) lineKept(ctx context.Context, h *home, s retake.Service, ws int
 	}
 }
 
-// inOrder wants numbers that rise and ids that are there once; it gives the moments
+// inOrder wants numbers that rise and ids that are there once; it gives the checkpoints
 // by id, and how many there are of each intent.
 func inOrder(tl retake.Timeline, fail func(string, ...any)) (byID map[retake.CheckpointID]retake.Checkpoint, byIntent map[string]int) {
 	byID, byIntent = map[retake.CheckpointID]retake.Checkpoint{}, map[string]int{}
@@ -141,7 +141,7 @@ func inOrder(tl retake.Timeline, fail func(string, ...any)) (byID map[retake.Che
 		}
 	}
 	if len(byID) != len(tl.Checkpoints) || int64(len(byID)) != tl.Total {
-		fail("%s: %d ids in %d moments of %d", tl.Workspace.Name, len(byID), len(tl.Checkpoints), tl.Total)
+		fail("%s: %d ids in %d checkpoints of %d", tl.Workspace.Name, len(byID), len(tl.Checkpoints), tl.Total)
 	}
 	return byID, byIntent
 }

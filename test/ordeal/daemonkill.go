@@ -95,7 +95,7 @@ func furnished(ctx context.Context, r *run, workspaces int) (*home, error) {
 	return h, h.furnish(ctx, workspaces)
 }
 
-// assassin kills the daemon at moments spread over the saves.
+// assassin kills the daemon at checkpoints spread over the saves.
 type assassin struct {
 	h       *home
 	rnd     *rand.Rand
@@ -108,7 +108,7 @@ type assassin struct {
 
 const (
 	atBirth   = 4  // one kill in so many is followed by one more, as soon as there is a next daemon
-	killDelay = 80 // milliseconds at most, from the moment it is due
+	killDelay = 80 // milliseconds at most, from the checkpoint it is due
 )
 
 func (a *assassin) work(l *ledger, done <-chan struct{}) {
@@ -117,7 +117,7 @@ func (a *assassin) work(l *ledger, done <-chan struct{}) {
 		if !a.await(done, func() bool { return l.started() > due }) {
 			return
 		}
-		<-time.After(a.delay()) // the moment is random; that is the point
+		<-time.After(a.delay()) // the checkpoint is random; that is the point
 		if !a.await(done, a.strike) {
 			return
 		}

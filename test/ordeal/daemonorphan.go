@@ -223,7 +223,7 @@ func (o *orphanage) endCgroup(pid int) error {
 	if await(func() bool { return len(o.plain[1].daemons()) == 0 }) {
 		o.v.Caught++
 	}
-	if stays { // who was killed takes a moment to go
+	if stays { // who was killed takes a checkpoint to go
 		await(func() bool { return !proc.Alive(pid) })
 	}
 	if proc.Alive(pid) {

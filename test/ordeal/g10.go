@@ -15,7 +15,7 @@ import (
 
 func init() { register("G10-missed", noChangeMissed) }
 
-// noChangeMissed edits at random moments around saves; after each round a full
+// noChangeMissed edits at random checkpoints around saves; after each round a full
 // read of the live tree is the oracle. A file system in memory never writes back,
 // so that stores to a mapping leave no trace there: it has a row of its own.
 func noChangeMissed(r *run) []verdict {

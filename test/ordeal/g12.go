@@ -324,10 +324,10 @@ func (d *doors) sideways() {
 		{"an agent pins by a save", agent, asked{method: http.MethodPost, path: home + "/checkpoints", body: []byte(`{"pin":"mine"}`)}},
 		{"an agent holds by a save", agent, asked{method: http.MethodPost, path: home + "/checkpoints", body: []byte(`{"pin":"hold:mine"}`)}},
 		{"a fork into another workspace", scoped, asked{method: http.MethodPost, path: home + "/forks", body: []byte(`{"ref":"1","dir":"` + second + `/inner"}`)}},
-		{"a save under the id of another's moment", scoped, asked{method: http.MethodPost, path: home + "/checkpoints", body: []byte(`{"id":"` + theirs + `"}`)}},
-		{"a restore to another's moment", scoped, asked{method: http.MethodPost, path: home + "/restore", body: []byte(`{"ref":"` + theirs + `"}`)}},
+		{"a save under the id of another's checkpoint", scoped, asked{method: http.MethodPost, path: home + "/checkpoints", body: []byte(`{"id":"` + theirs + `"}`)}},
+		{"a restore to another's checkpoint", scoped, asked{method: http.MethodPost, path: home + "/restore", body: []byte(`{"ref":"` + theirs + `"}`)}},
 		{"adopting what is no fork", scoped, asked{method: http.MethodPost, path: home + "/restore", body: []byte(`{"course":"adopt","fork":"` + string(d.m.other) + `"}`)}},
-		{"another's moment by its id", scoped, asked{method: http.MethodGet, path: home + "/find?ref=" + theirs}},
+		{"another's checkpoint by its id", scoped, asked{method: http.MethodGet, path: home + "/find?ref=" + theirs}},
 		{"dots in the address", scoped, asked{method: http.MethodGet, path: home + "/../" + string(d.m.other) + "/status"}},
 		{"encoded dots in the address", scoped, asked{method: http.MethodGet, path: home + "%2f..%2f" + string(d.m.other) + "/status"}},
 	} {

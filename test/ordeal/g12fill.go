@@ -28,9 +28,9 @@ const (
 )
 
 // filling: an agent that fills the store to its limit and beyond does not make older
-// moments go. They go when retention says so, or when somebody asks for it.
+// checkpoints go. They go when retention says so, or when somebody asks for it.
 func filling(r *run) verdict {
-	v := verdict{Guarantee: "G12", What: "a store that an agent fills above its limit: older moments stay", Control: "a moment taken from the rows is missed", Detail: map[string]any{}}
+	v := verdict{Guarantee: "G12", What: "a store that an agent fills above its limit: older checkpoints stay", Control: "a checkpoint taken from the rows is missed", Detail: map[string]any{}}
 	start := time.Now()
 	c := &later{}
 	h, err := openHall(r, hallOptions{clock: c})
@@ -58,7 +58,7 @@ func filling(r *run) verdict {
 	v.Tried = first
 	for i := range first {
 		if err == nil && !h.has(g, i+1) {
-			v.fail("moment %d is gone", i+1)
+			v.fail("checkpoint %d is gone", i+1)
 		}
 	}
 	if _, cerr := h.rows.conn.ExecContext(context.Background(), `DELETE FROM checkpoint WHERE number = 1`); cerr == nil && !h.has(g, 1) {
@@ -71,7 +71,7 @@ func filling(r *run) verdict {
 	return v
 }
 
-// fill saves n moments of bytes that nothing makes smaller.
+// fill saves n checkpoints of bytes that nothing makes smaller.
 func (h *hall) fill(g *guest, n int) error {
 	b := make([]byte, largeFile)
 	for range n {

@@ -21,11 +21,11 @@ import (
 	"github.com/retake-dev/retake/internal/spool"
 )
 
-// agentFuzz: whatever an agent asks for, the moments that were there stay as they were,
+// agentFuzz: whatever an agent asks for, the checkpoints that were there stay as they were,
 // and so does all that decides how long.
 func agentFuzz(r *run, dsn string) verdict {
 	v := verdict{
-		Guarantee: "G12", What: "random requests of an agent: every moment stays, pins and settings too", Detail: map[string]any{},
+		Guarantee: "G12", What: "random requests of an agent: every checkpoint stays, pins and settings too", Detail: map[string]any{},
 		Control: "keys that may more, and rows changed behind its back: each is seen",
 	}
 	start := time.Now()
@@ -46,7 +46,7 @@ func agentFuzz(r *run, dsn string) verdict {
 	for _, n := range codes {
 		v.Tried += n
 	}
-	v.Detail["answers"], v.Detail["moments before"] = codes, len(was.moments)
+	v.Detail["answers"], v.Detail["checkpoints before"] = codes, len(was.checkpoints)
 	is, err := m.record()
 	if err != nil {
 		v.fail("%v", err)
@@ -54,7 +54,7 @@ func agentFuzz(r *run, dsn string) verdict {
 	for _, what := range was.broken(is, start) {
 		v.fail("%s", what)
 	}
-	v.Detail["moments after"] = len(is.moments)
+	v.Detail["checkpoints after"] = len(is.checkpoints)
 	if len(m.faults) > 0 {
 		v.Detail["faults"] = m.faults
 	}
@@ -150,17 +150,17 @@ func (m *realm) pool(rnd *rand.Rand) func(op, field string) (string, bool) {
 
 // recorded is what must not change.
 type recorded struct {
-	moments map[retake.CheckpointID]retake.Checkpoint
-	bytes   map[string]string   // digests of archives
-	fixed   map[string][]string // rows of tables in which an agent has no part
-	rows    []string            // of moments, to which some may come
+	checkpoints map[retake.CheckpointID]retake.Checkpoint
+	bytes       map[string]string   // digests of archives
+	fixed       map[string][]string // rows of tables in which an agent has no part
+	rows        []string            // of checkpoints, to which some may come
 }
 
-// fixedTables decide who may do what, and how long moments are kept.
+// fixedTables decide who may do what, and how long checkpoints are kept.
 var fixedTables = []string{"pin", "tombstone", "api_key", "key_digest", "hook", "schedule", "deletion", "namespace", "terms", "password"}
 
 func (m *realm) record() (recorded, error) {
-	out := recorded{moments: map[retake.CheckpointID]retake.Checkpoint{}, bytes: map[string]string{}, fixed: map[string][]string{}}
+	out := recorded{checkpoints: map[retake.CheckpointID]retake.Checkpoint{}, bytes: map[string]string{}, fixed: map[string][]string{}}
 	for _, ws := range []string{string(m.home), string(m.other)} {
 		a, err := m.h.must(m.keys[retake.KeyReader], http.MethodGet, "/v1/workspaces/"+ws+"/checkpoints", "")
 		if err != nil {
@@ -171,7 +171,7 @@ func (m *realm) record() (recorded, error) {
 			return out, err
 		}
 		for _, cp := range t.Checkpoints {
-			out.moments[cp.ID] = cp
+			out.checkpoints[cp.ID] = cp
 		}
 		a, err = m.h.must(m.keys[retake.KeyReader], http.MethodGet, "/v1/workspaces/"+url.PathEscape(ws)+"/checkpoints/1/archive", "")
 		if err != nil {
@@ -196,33 +196,33 @@ func (was recorded) broken(is recorded, since time.Time) []string {
 		}
 	}
 	if gone, _ := apart(was.rows, is.rows); len(gone) > 0 {
-		out = append(out, fmt.Sprintf("rows of moments are gone: %.300q", gone))
+		out = append(out, fmt.Sprintf("rows of checkpoints are gone: %.300q", gone))
 	}
 	for ws, digest := range was.bytes {
 		if is.bytes[ws] != digest {
-			out = append(out, "the first moment of "+ws+" has other bytes")
+			out = append(out, "the first checkpoint of "+ws+" has other bytes")
 		}
 	}
 	slices.Sort(out)
 	return out
 }
 
-// moved tells which moments are gone or are others. What came must be of its time.
+// moved tells which checkpoints are gone or are others. What came must be of its time.
 func (was recorded) moved(is recorded, since time.Time) []string {
 	var out []string
 	facts := func(cp retake.Checkpoint) string {
 		return fmt.Sprint(cp.Workspace, cp.Number, cp.Time.UnixNano(), cp.Tree, cp.Content, cp.Parent, cp.Intent, cp.Trigger)
 	}
-	for id, cp := range was.moments {
-		if now, ok := is.moments[id]; !ok {
-			out = append(out, fmt.Sprintf("moment %d is gone", cp.Number))
+	for id, cp := range was.checkpoints {
+		if now, ok := is.checkpoints[id]; !ok {
+			out = append(out, fmt.Sprintf("checkpoint %d is gone", cp.Number))
 		} else if facts(now) != facts(cp) {
-			out = append(out, fmt.Sprintf("moment %d is another: %s, was %s", cp.Number, facts(now), facts(cp)))
+			out = append(out, fmt.Sprintf("checkpoint %d is another: %s, was %s", cp.Number, facts(now), facts(cp)))
 		}
 	}
-	for id, cp := range is.moments {
-		if _, old := was.moments[id]; !old && (cp.Time.Before(since) || cp.Time.After(time.Now())) {
-			out = append(out, fmt.Sprintf("moment %d says that it is of %s", cp.Number, cp.Time))
+	for id, cp := range is.checkpoints {
+		if _, old := was.checkpoints[id]; !old && (cp.Time.Before(since) || cp.Time.After(time.Now())) {
+			out = append(out, fmt.Sprintf("checkpoint %d says that it is of %s", cp.Number, cp.Time))
 		}
 	}
 	return out

@@ -93,7 +93,7 @@ type realm struct {
 	faults []string // the first answers that nobody should get
 }
 
-// furnishRealm gives a namespace two workspaces with moments, a pin, a hold, a webhook
+// furnishRealm gives a namespace two workspaces with checkpoints, a pin, a hold, a webhook
 // with a message, a schedule, a key and a request to delete.
 func furnishRealm(h *hall, ns retake.NamespaceID, sink *receiver) (*realm, error) {
 	g, err := h.add(ns)

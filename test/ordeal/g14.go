@@ -13,7 +13,7 @@ import (
 
 func init() { register("G14", contextIsBestEffort) }
 
-// What a moment of an agent may take beside a plain save of the same files: both are
+// What a checkpoint of an agent may take beside a plain save of the same files: both are
 // medians of one run, and either is enough.
 const (
 	contextSlack = 50 * time.Millisecond
@@ -22,11 +22,11 @@ const (
 	enoughTurns  = 9
 )
 
-// contextIsBestEffort: whatever becomes of what agents tell and hold, the moments of
+// contextIsBestEffort: whatever becomes of what agents tell and hold, the checkpoints of
 // their turns are the same, byte by byte, as plain saves of a twin workspace of which
 // no agent knows, and are there as soon.
 func contextIsBestEffort(r *run) []verdict {
-	v := verdict{Guarantee: "G14", What: "context that fails, hangs or lies changes no moment and delays none", Control: "the conversation is read before the files, or kept among them", Detail: map[string]any{}}
+	v := verdict{Guarantee: "G14", What: "context that fails, hangs or lies changes no checkpoint and delays none", Control: "the conversation is read before the files, or kept among them", Detail: map[string]any{}}
 	start := time.Now()
 	reps := r.figure(2, enoughTurns)
 	slowest := map[string]string{}
@@ -52,7 +52,7 @@ func contextIsBestEffort(r *run) []verdict {
 		}
 	}
 	v.Detail["measured_again"] = measuredAgain
-	v.Detail["providers"], v.Detail["moments_each"], v.Detail["slowest"] = len(providers(r)), 2*reps, slowest
+	v.Detail["providers"], v.Detail["checkpoints_each"], v.Detail["slowest"] = len(providers(r)), 2*reps, slowest
 	v.Caught = wrongOrder(r, &v)
 	v.Seconds = time.Since(start).Seconds()
 	return []verdict{v}
@@ -60,7 +60,7 @@ func contextIsBestEffort(r *run) []verdict {
 
 // punctual lets an agent work under a fault and judges how long it took. A median of
 // few turns says little on a machine with other work, so what seems late is measured
-// again over enough of them; what is wrong in a moment is never asked twice.
+// again over enough of them; what is wrong in a checkpoint is never asked twice.
 func punctual(r *run, f contextFault, reps int) (t *twins, again bool, err error) {
 	if t, err = troubled(r, f, reps, nil); err != nil {
 		return nil, false, err

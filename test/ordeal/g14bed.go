@@ -37,11 +37,11 @@ type twins struct {
 	plain    []time.Duration
 	own      map[retake.SignalKind][]time.Duration
 	calm     []time.Duration                         // the longest of each row of plain saves after a turn
-	after    []time.Duration                         // the same of the moments of other agents
-	sloppily func(t *twins, sig retake.Signal) error // what the control does before a moment
+	after    []time.Duration                         // the same of the checkpoints of other agents
+	sloppily func(t *twins, sig retake.Signal) error // what the control does before a checkpoint
 }
 
-// troubled lets an agent work under a fault, and compares each of its moments.
+// troubled lets an agent work under a fault, and compares each of its checkpoints.
 func troubled(r *run, f contextFault, reps int, sloppily func(*twins, retake.Signal) error) (t *twins, err error) {
 	p, err := r.newPlace("tmpfs") // how fast a disk is does not matter here
 	if err != nil {
@@ -254,11 +254,11 @@ func (t *twins) event(ctx context.Context, kind retake.SignalKind) error {
 		}
 		took := time.Since(began)
 		if cp == nil && sig.Kind == kind && measured {
-			return errors.New("there is no moment")
+			return errors.New("there is no checkpoint")
 		}
 		t.own[sig.Kind] = append(t.own[sig.Kind], took)
 		if cp != nil && (cp.Tree != t.last.Tree || cp.Content != t.last.Content || cp.Coverage.Grade != t.last.Coverage.Grade) {
-			return fmt.Errorf("moment %d is tree %.12s, content %.12s, %s; the twin is %.12s, %.12s, %s",
+			return fmt.Errorf("checkpoint %d is tree %.12s, content %.12s, %s; the twin is %.12s, %.12s, %s",
 				cp.Number, cp.Tree, cp.Content, cp.Coverage.Grade, t.last.Tree, t.last.Content, t.last.Coverage.Grade)
 		}
 	}
@@ -278,7 +278,7 @@ func (t *twins) signals(kind retake.SignalKind) ([]retake.Signal, error) {
 	return h.Signals, nil
 }
 
-// observe tells a signal and gives its moment, when it makes one.
+// observe tells a signal and gives its checkpoint, when it makes one.
 func (t *twins) observe(ctx context.Context, sig retake.Signal) (*retake.Checkpoint, error) {
 	if t.sloppily != nil {
 		if err := t.sloppily(t, sig); err != nil {
@@ -298,11 +298,11 @@ func (t *twins) observe(ctx context.Context, sig retake.Signal) (*retake.Checkpo
 			return &cp, nil
 		}
 		if !retake.IsKind(err, retake.NotFound) {
-			return nil, fmt.Errorf("the moment of the turn: %w", err)
+			return nil, fmt.Errorf("the checkpoint of the turn: %w", err)
 		}
 		select {
 		case <-ctx.Done():
-			return nil, errors.New("the moment of the turn never comes")
+			return nil, errors.New("the checkpoint of the turn never comes")
 		case <-time.After(time.Millisecond):
 		}
 	}

@@ -203,7 +203,7 @@ func behindFile(t *twins) (func(), error) {
 	return func() { t.agent.transcript = was }, nil
 }
 
-// growing appends as fast as it can until the turn has its moment.
+// growing appends as fast as it can until the turn has its checkpoint.
 func growing(t *twins) (func(), error) {
 	const most = 100 << 20
 	f, err := os.OpenFile(t.transcript(), os.O_APPEND|os.O_WRONLY, 0)

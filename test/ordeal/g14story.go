@@ -24,7 +24,7 @@ func init() {
 	}
 }
 
-// laterProviders are found out when the moment is long there, so that one fault of each is
+// laterProviders are found out when the checkpoint is long there, so that one fault of each is
 // enough for the quick tier.
 var laterProviders []contextProvider
 
@@ -40,7 +40,7 @@ func providers(r *run) []contextProvider {
 	return all
 }
 
-// Context that is found out after a moment: what its files mean, what a command says of
+// Context that is found out after a checkpoint: what its files mean, what a command says of
 // it, what the machine around it looks like.
 func init() {
 	laterProviders = append(laterProviders,
@@ -145,7 +145,7 @@ func verificationFaults() []contextFault {
 	return out
 }
 
-// stands makes a command one that is run after every moment of the agent. The twin has none.
+// stands makes a command one that is run after every checkpoint of the agent. The twin has none.
 func stands(command string) func(*twins) (func(), error) {
 	return func(t *twins) (func(), error) {
 		key := string(t.ids[0]) + ".verify.test"

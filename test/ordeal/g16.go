@@ -306,7 +306,7 @@ func (t *worlds) both(op string, q asked, kind retake.KeyKind) (string, int) {
 	}
 	s1, s2 := t.n1.answer(op, a1), t.n2.answer(op, a2)
 	if s1 != s2 && narrates(q1) {
-		await(func() bool { // until both worlds have told the stories of their moments
+		await(func() bool { // until both worlds have told the stories of their checkpoints
 			a1, a2 = t.pair(q1, q2)
 			s1, s2 = t.n1.answer(op, a1), t.n2.answer(op, a2)
 			return s1 == s2

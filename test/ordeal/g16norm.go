@@ -193,7 +193,7 @@ func (n *reader) fill(q asked) asked {
 	return q
 }
 
-// narrates: the answer shows what is told of moments, which comes after them. The path says
+// narrates: the answer shows what is told of checkpoints, which comes after them. The path says
 // so and not the operation: some are asked with another method.
 func narrates(q asked) bool {
 	at, _, _ := strings.Cut(q.path, "?")

@@ -20,7 +20,7 @@ import (
 	"github.com/retake-dev/retake/test/parts"
 )
 
-// killing is a server that is killed while moments are saved, and who is told of them.
+// killing is a server that is killed while checkpoints are saved, and who is told of them.
 type killing struct {
 	g      *guest
 	dir    string
@@ -40,7 +40,7 @@ type killing struct {
 	deaf    atomic.Bool // the receiver takes nothing
 }
 
-// killedCouriers: every moment that was acknowledged is told at least once, by a message
+// killedCouriers: every checkpoint that was acknowledged is told at least once, by a message
 // whose signature is good, whenever the server is killed.
 func killedCouriers(r *run, dsn string) verdict {
 	v := verdict{
@@ -133,7 +133,7 @@ func (k *killing) receive(r *http.Request) int {
 	return http.StatusNoContent
 }
 
-// kills lets two agents save, and kills the server at random moments.
+// kills lets two agents save, and kills the server at random checkpoints.
 func (k *killing) kills(r *run, n int) error {
 	rnd := rand.New(rand.NewPCG(uint64(r.seed), 19))
 	ctx, stop := context.WithCancel(context.Background())
@@ -154,7 +154,7 @@ func (k *killing) kills(r *run, n int) error {
 	return nil
 }
 
-// saves takes moments until ctx ends. One that was not acknowledged is asked for again,
+// saves takes checkpoints until ctx ends. One that was not acknowledged is asked for again,
 // under its own id.
 func (k *killing) saves(ctx context.Context, who int) {
 	for i := 0; ctx.Err() == nil; i++ {
@@ -183,7 +183,7 @@ func (k *killing) saves(ctx context.Context, who int) {
 	}
 }
 
-// tooMany refusals of one moment take longer than anything that a dead server leaves may
+// tooMany refusals of one checkpoint take longer than anything that a dead server leaves may
 // stand in the way.
 const tooMany = 500
 

@@ -14,7 +14,7 @@ import (
 	"github.com/retake-dev/retake/internal/webhook"
 )
 
-// arrived are the moments that were told, by messages with a good signature.
+// arrived are the checkpoints that were told, by messages with a good signature.
 func (k *killing) arrived() map[retake.CheckpointID]int {
 	out := map[retake.CheckpointID]int{}
 	for _, m := range k.sink.all() {
@@ -75,7 +75,7 @@ func (k *killing) wrong(secret string) []string {
 	return append(out, k.twice()...)
 }
 
-// twice looks at the list of events: each moment once, numbers rising.
+// twice looks at the list of events: each checkpoint once, numbers rising.
 func (k *killing) twice() []string {
 	var out []string
 	seen := map[retake.CheckpointID]bool{}

@@ -12,7 +12,7 @@ import (
 
 // recalling is a catalog that answers from memory what a history asks all the time; all is
 // written to the one below, which answers everything else. Nothing is forgotten here: no
-// history buries a moment.
+// history buries a checkpoint.
 type recalling struct {
 	catalog.Catalog
 	mu    sync.Mutex

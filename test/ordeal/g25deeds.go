@@ -15,13 +15,13 @@ import (
 //
 //	save t:src/a:1:2 w:app.db:3     edits, then a save that somebody asked for
 //	edit E…                         edits that nobody saves
-//	quiet E…                        edits, then an automatic moment
+//	quiet E…                        edits, then an automatic checkpoint
 //	begin A E…                      edits, then a prompt for session A
-//	risk A E…, call A E…            edits of the agent, then a moment inside its turn
+//	risk A E…, call A E…            edits of the agent, then a checkpoint inside its turn
 //	end A E…                        edits of the agent, then the end of its turn
-//	undo, redo, undo #4, undo @src  the newest item, the way back, a moment by number, a part
+//	undo, redo, undo #4, undo @src  the newest item, the way back, a checkpoint by number, a part
 //	discard                         undo --edits
-//	restore #4, restore #4 @src     a moment by number
+//	restore #4, restore #4 @src     a checkpoint by number
 //	fork #4 E…, adopt E…            edits in the fork, then it is adopted
 //
 // and an edit is t:PATH:SLOT:VALUE for a part of a text, w:PATH:VALUE for other files, rm:PATH

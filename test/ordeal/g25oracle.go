@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// item is something that undo can take back. An automatic moment is one only when it is named.
+// item is something that undo can take back. An automatic checkpoint is one only when it is named.
 type item struct {
 	number    int64
 	from, to  world
@@ -44,7 +44,7 @@ func (i *item) undone(paths []string) bool {
 
 // going is a turn that has not ended.
 type going struct {
-	item      *item // nil: it has no moment yet, or none since somebody went back
+	item      *item // nil: it has no checkpoint yet, or none since somebody went back
 	contested bool
 }
 
@@ -53,18 +53,18 @@ type undone struct {
 	item          *item
 	paths         []string
 	before, after world
-	at            int64 // the newest moment then
+	at            int64 // the newest checkpoint then
 }
 
-// oracle knows every moment and every item, in plain maps. It shares nothing with the
+// oracle knows every checkpoint and every item, in plain maps. It shares nothing with the
 // service but the rule.
 type oracle struct {
 	lie   string
-	marks []world // the files of every moment; number 1 is the first
+	marks []world // the files of every checkpoint; number 1 is the first
 	auto  map[int64]bool
-	ways  map[int64]bool // moments that undo and redo made
+	ways  map[int64]bool // checkpoints that undo and redo made
 	items []*item
-	owner map[int64]*item // of every moment that belongs to one
+	owner map[int64]*item // of every checkpoint that belongs to one
 	redo  []undone        // the last one last
 	turns map[string]*going
 	heard []string // sessions, the one that was heard last is last
@@ -73,13 +73,13 @@ type oracle struct {
 func (o *oracle) latest() int64 { return int64(len(o.marks)) }
 func (o *oracle) tip() world    { return o.marks[len(o.marks)-1] }
 
-// mark adds a moment.
+// mark adds a checkpoint.
 func (o *oracle) mark(files world) int64 {
 	o.marks = append(o.marks, maps.Clone(files))
 	return o.latest()
 }
 
-// automatic adds a moment that nobody asked for.
+// automatic adds a checkpoint that nobody asked for.
 func (o *oracle) automatic(files world) {
 	from := o.tip()
 	n := o.mark(files)
@@ -96,7 +96,7 @@ func (o *oracle) recorded(from, files world) *item {
 	return i
 }
 
-// inTurn adds a moment of a turn: all of them are one item.
+// inTurn adds a checkpoint of a turn: all of them are one item.
 func (o *oracle) inTurn(who string, files world) {
 	t := o.turns[who]
 	if t.item == nil {
@@ -143,7 +143,7 @@ func (o *oracle) hears(who string) {
 	o.heard = append(slices.DeleteFunc(o.heard, func(s string) bool { return s == who }), who)
 }
 
-// worker is the session that a moment by hand belongs to: of those in a turn, the one that
+// worker is the session that a checkpoint by hand belongs to: of those in a turn, the one that
 // was heard last.
 func (o *oracle) worker() string {
 	for _, who := range slices.Backward(o.heard) {
@@ -181,7 +181,7 @@ func (o *oracle) apart(i *item) bool {
 	})
 }
 
-// kept are the automatic moments after a number whose edits stay.
+// kept are the automatic checkpoints after a number whose edits stay.
 func (o *oracle) kept(after int64, paths []string) []int64 {
 	var out []int64
 	for _, i := range o.items {
@@ -193,7 +193,7 @@ func (o *oracle) kept(after int64, paths []string) []int64 {
 	return out
 }
 
-// before is what the rule before would take back; loose are edits in no moment.
+// before is what the rule before would take back; loose are edits in no checkpoint.
 func (o *oracle) before(now world) (target int64, loose bool) {
 	counts := func(a, b world) bool {
 		for p := range mergedKeys(a, b) {

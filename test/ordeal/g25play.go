@@ -121,7 +121,7 @@ func (t *tale) edits(words []string) error {
 	return nil
 }
 
-// unsaved are edits that no moment holds.
+// unsaved are edits that no checkpoint holds.
 func (t *tale) unsaved() []string { return t.tip().differs(t.now) }
 
 // byHand is what a person does, and what is done without being asked.
@@ -153,7 +153,7 @@ func (t *tale) byHand(ctx context.Context, do string, edits []string) error {
 
 func (t *tale) numbered(cp retake.Checkpoint) error {
 	if cp.Number != t.latest() {
-		return fmt.Errorf("moment %d, want %d", cp.Number, t.latest())
+		return fmt.Errorf("checkpoint %d, want %d", cp.Number, t.latest())
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func (t *tale) byAgent(ctx context.Context, do, who string, edits []string) erro
 	changed := len(t.unsaved()) > 0
 	switch do {
 	case "call":
-		if !changed { // no moment, so nothing to wait for
+		if !changed { // no checkpoint, so nothing to wait for
 			return nil
 		}
 		sig.Kind, sig.Call = retake.SignalCalled, &retake.Call{ID: string(sig.ID), Tool: "Bash", Kind: retake.CallShell, Command: "make"}
@@ -212,7 +212,7 @@ func (t *tale) heardOf(do, who string, changed bool) {
 
 const slowest = 5 * time.Minute
 
-// settled waits for the moment that was asked for: some are taken after the answer.
+// settled waits for the checkpoint that was asked for: some are taken after the answer.
 func (t *tale) settled(ctx context.Context) error {
 	for patience := time.Now().Add(slowest); ; <-time.After(100 * time.Microsecond) {
 		cp, err := t.svc.Find(ctx, t.ws, "latest")
@@ -222,7 +222,7 @@ func (t *tale) settled(ctx context.Context) error {
 	}
 }
 
-// restore goes to a moment.
+// restore goes to a checkpoint.
 func (t *tale) restore(ctx context.Context, to int64, paths []string) error {
 	then := t.marks[to-1]
 	req := retake.PlanRequest{Course: retake.CourseRestore, Ref: fmt.Sprint(to), Paths: paths}

@@ -14,13 +14,13 @@ import (
 
 // aim is what the oracle says of a plan.
 type aim struct {
-	target  int64 // the item, or the moment gone to; 0: of no moment
+	target  int64 // the item, or the checkpoint gone to; 0: of no checkpoint
 	among   bool  // any item that was not taken back: sessions worked at the same time
 	item    *item
 	after   world    // nil: whatever the plan says
 	left    []string // must be named, because it stays
-	kept    []int64  // automatic moments whose edits stay
-	unsaved bool     // there are edits in no moment, and they stay
+	kept    []int64  // automatic checkpoints whose edits stay
+	unsaved bool     // there are edits in no checkpoint, and they stay
 	idle    bool
 	next    int64 // to be named, because nothing is left of this one
 }
@@ -90,16 +90,16 @@ func (t *tale) promised(req retake.PlanRequest, plan retake.Plan, to aim) error 
 
 // staysSaid: the plan of an undo says which edits it leaves, and what comes next.
 func staysSaid(plan retake.Plan, to aim) error {
-	var moments []int64
+	var checkpoints []int64
 	unsaved := false
 	if plan.Edits != nil {
-		moments, unsaved = slices.Sorted(slices.Values(plan.Edits.Moments)), plan.Edits.Unsaved > 0
+		checkpoints, unsaved = slices.Sorted(slices.Values(plan.Edits.Checkpoints)), plan.Edits.Unsaved > 0
 	}
 	switch {
 	case unsaved != to.unsaved:
 		return fmt.Errorf("unsaved edits: the plan says %v, there are some: %v", unsaved, to.unsaved)
-	case plan.Target.Return == nil && !slices.Equal(moments, to.kept):
-		return fmt.Errorf("automatic moments that stay: the plan says %v, want %v", moments, to.kept)
+	case plan.Target.Return == nil && !slices.Equal(checkpoints, to.kept):
+		return fmt.Errorf("automatic checkpoints that stay: the plan says %v, want %v", checkpoints, to.kept)
 	case plan.Next != to.next && to.next != anyNext:
 		return fmt.Errorf("next is %d, want %d (nothing left: %v; %s)", plan.Next, to.next, to.idle, brief(plan))
 	}
@@ -151,7 +151,7 @@ func (t *tale) arrived(req retake.PlanRequest, plan retake.Plan, res retake.Rest
 	case res.Safety.Number == before+1:
 		t.automatic(t.now)
 	case res.Safety.Number != before || edited:
-		return fmt.Errorf("the safety moment is %d of %d, edits: %v", res.Safety.Number, before, edited)
+		return fmt.Errorf("the safety checkpoint is %d of %d, edits: %v", res.Safety.Number, before, edited)
 	}
 	was := t.now
 	t.now = maps.Clone(got)

@@ -65,14 +65,14 @@ func greensOf(url, key string, ws retake.WorkspaceID) ([]green, error) {
 		if v.Claim || v.Verdict != retake.Passed {
 			continue
 		}
-		out = append(out, green{string(v.ID), v.By, fmt.Sprintf("result %s of moment %d", v.Name, v.Number), true})
+		out = append(out, green{string(v.ID), v.By, fmt.Sprintf("result %s of checkpoint %d", v.Name, v.Number), true})
 		by = v.By
 	}
 	for _, cp := range tl.Checkpoints {
 		f := tl.Findings[cp.ID]
 		passed := slices.ContainsFunc(f.Answers, func(a retake.Answer) bool { return a.Verdict == retake.Passed && !a.Claim })
 		if f.Good || passed {
-			out = append(out, green{"row " + string(cp.ID), by, fmt.Sprintf("moment %d is shown as good", cp.Number), false})
+			out = append(out, green{"row " + string(cp.ID), by, fmt.Sprintf("checkpoint %d is shown as good", cp.Number), false})
 		}
 	}
 	for _, cp := range []*retake.Checkpoint{tl.Good, st.Good} {

@@ -53,7 +53,7 @@ type told struct {
 }
 
 // histories plays random histories against a model in plain maps: after every step
-// the files are what the model says, and at the end every past moment can be reached.
+// the files are what the model says, and at the end every past checkpoint can be reached.
 func histories(r *run) []verdict {
 	start := time.Now()
 	v := verdict{Guarantee: "G4", What: "random histories end where a model in plain maps does", Control: "a model that forgets a rule", Detail: map[string]any{}}

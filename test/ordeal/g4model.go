@@ -57,7 +57,7 @@ func (w world) differs(got world) []string {
 	return out
 }
 
-// era is a moment of the model. Moments are known by their numbers.
+// era is a checkpoint of the model. Checkpoints are known by their numbers.
 type era struct {
 	files  world
 	course retake.Course // "": nobody went anywhere
@@ -76,12 +76,12 @@ func (c *chronicle) tip() *era            { return &c.eras[len(c.eras)-1] }
 func (c *chronicle) latest() int64        { return int64(len(c.eras)) }
 func (c *chronicle) at(number int64) *era { return &c.eras[number-1] }
 
-// item: a moment that somebody asked for and that changed something.
+// item: a checkpoint that somebody asked for and that changed something.
 func (c *chronicle) item(n int64) bool {
 	return n > 1 && !c.at(n).auto && len(c.at(n).files.differs(c.at(n-1).files)) > 0
 }
 
-// way: a moment that undo or redo made.
+// way: a checkpoint that undo or redo made.
 func (c *chronicle) way(n int64) bool {
 	return c.at(n).course == retake.CourseUndo || c.at(n).course == retake.CourseRedo
 }

@@ -105,7 +105,7 @@ func (p *play) save(ctx context.Context) error {
 	}
 	p.line.eras = append(p.line.eras, era{files: maps.Clone(p.now)})
 	if res.Checkpoint.Number != p.line.latest() {
-		return fmt.Errorf("moment %d, want %d", res.Checkpoint.Number, p.line.latest())
+		return fmt.Errorf("checkpoint %d, want %d", res.Checkpoint.Number, p.line.latest())
 	}
 	return nil
 }
@@ -216,7 +216,7 @@ func (p *play) refused(ctx context.Context, req retake.PlanRequest, kind retake.
 }
 
 // travel applies a plan, compares the files with what the model says, and adds to the
-// model what was recorded. Whether a moment was needed where only times differ is left
+// model what was recorded. Whether a checkpoint was needed where only times differ is left
 // to the service.
 func (p *play) travel(ctx context.Context, req retake.PlanRequest, to goal) error {
 	req.Workspace = p.ws
@@ -242,7 +242,7 @@ func (p *play) travel(ctx context.Context, req retake.PlanRequest, to goal) erro
 	p.line.eras = append(p.line.eras, era{files: maps.Clone(want), course: req.Course, target: to.item, before: safety})
 	p.now = maps.Clone(want)
 	if res.Safety.Number != safety || res.Checkpoint.Number != p.line.latest() {
-		return fmt.Errorf("safety %d, want %d; moment %d, want %d", res.Safety.Number, safety, res.Checkpoint.Number, p.line.latest())
+		return fmt.Errorf("safety %d, want %d; checkpoint %d, want %d", res.Safety.Number, safety, res.Checkpoint.Number, p.line.latest())
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ const plots = 3
 // is, and a decoy that changes places with the root.
 type yard struct {
 	dir    string
-	states [2]map[string]string // the root in two moments: path to what is there
+	states [2]map[string]string // the root in two checkpoints: path to what is there
 	plans  [2]retake.Plan       // from either to the other
 	stored *memstore.Store
 	canary string // all that lies outside, before
@@ -161,7 +161,7 @@ func (y *yard) plan() error {
 	return y.ways(ctx, res.Workspace.ID)
 }
 
-// ways makes the plans from either moment to the other.
+// ways makes the plans from either checkpoint to the other.
 func (y *yard) ways(ctx context.Context, ws retake.WorkspaceID) error {
 	var files [2]retake.Entry
 	for i := range files {

@@ -16,7 +16,7 @@ import (
 func init() { register("G9-torn", tears) }
 
 // tears captures files that are being rewritten. A stored file that the live one
-// never was, at no moment, must be named as torn. Stores to a mapping leave no
+// never was, at no checkpoint, must be named as torn. Stores to a mapping leave no
 // trace in the times of a file system in memory: they have a row of their own.
 func tears(r *run) []verdict {
 	all := verdict{Guarantee: "G9", What: "a file that never was so is named as torn", Control: "one plain read of the same files"}
@@ -42,8 +42,8 @@ type mill struct {
 	shop    *shop
 	writers []*scribe
 	stored  int            // files looked at
-	mixed   int            // of them true moments in the midst of a rewrite, not named
-	falsely int            // named as torn, and a true moment
+	mixed   int            // of them true checkpoints in the midst of a rewrite, not named
+	falsely int            // named as torn, and a true checkpoint
 	torn    int            // named as torn, and never was
 	marked  map[string]int // torn by way of writing
 }
@@ -51,7 +51,7 @@ type mill struct {
 func (m *mill) sum() {
 	named := max(1, m.torn+m.falsely)
 	m.v.Detail = map[string]any{
-		"files": m.stored, "never_was_and_named": m.torn, "named": m.marked, "true_moment_within_a_rewrite": m.mixed,
+		"files": m.stored, "never_was_and_named": m.torn, "named": m.marked, "true_state_within_a_rewrite": m.mixed,
 		"false_positives": fmt.Sprintf("%.1f %% of %d files, %.1f %% of %d named",
 			100*float64(m.falsely)/float64(max(1, m.stored)), m.stored, 100*float64(m.falsely)/float64(named), named),
 	}

@@ -124,7 +124,7 @@ func (s *scribe) rewrite(g uint64, rnd *rand.Rand) error {
 	return nil
 }
 
-// was tells whether the file had these bytes at some moment, and how: whole, or
+// was tells whether the file had these bytes at some checkpoint, and how: whole, or
 // in the midst of a rewrite.
 func (s *scribe) was(b []byte) (bool, string) {
 	words := make([]uint64, len(b)/8)

@@ -26,7 +26,7 @@ const (
 // hooksHold: real hook processes of four agents, while the daemon is missing, hangs or
 // is killed, the disk is full, the clock jumps, the home cannot be written and junk
 // lies among the signals. The agent sees an end with 0, in time, and nothing but its
-// own dialect; and when the fault is lifted, every turn that was told is a moment,
+// own dialect; and when the fault is lifted, every turn that was told is a checkpoint,
 // once, and nothing waits any more.
 func hooksHold(r *run) []verdict {
 	v := verdict{Guarantee: "HOOKS", What: "hooks under faults: 0, in time, and no turn lost or twice", Control: "what waits is deleted before it is heard", Detail: map[string]any{}}
@@ -78,7 +78,7 @@ type hookSum struct {
 type turnTold struct {
 	fault, agent, session, turn, prompt string
 
-	kept retake.CheckpointID // the moment that told of it
+	kept retake.CheckpointID // the checkpoint that told of it
 }
 
 // lane is one home in which one turn follows the other.

@@ -19,7 +19,7 @@ import (
 	"github.com/retake-dev/retake/internal/spool"
 )
 
-// settle wants what was told to be a moment now, and nothing to wait.
+// settle wants what was told to be a checkpoint now, and nothing to wait.
 func (l *lane) settle(f hookFault, s *speaker, i int) error {
 	l.mu.Lock()
 	l.v.Tried++
@@ -87,15 +87,15 @@ func (l *lane) complain(format string, a ...any) {
 }
 
 // compare holds the timelines against what was told. Nothing waits any more, so what
-// is no moment by now is in the memory of a process alone, or nowhere. It answers the
+// is no checkpoint by now is in the memory of a process alone, or nowhere. It answers the
 // turns that are right.
 func (l *lane) compare(told []turnTold) (good []turnTold, err error) {
-	moments, err := l.moments()
+	checkpoints, err := l.checkpoints()
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range told {
-		n, id := t.count(moments)
+		n, id := t.count(checkpoints)
 		if n == 1 {
 			t.kept = id
 			good = append(good, t)
@@ -106,18 +106,18 @@ func (l *lane) compare(told []turnTold) (good []turnTold, err error) {
 		}
 		later := ""
 		if n == 0 && within(soon, func() bool {
-			moments, err = l.moments()
-			n, _ := t.count(moments)
+			checkpoints, err = l.checkpoints()
+			n, _ := t.count(checkpoints)
 			return err == nil && n > 0
 		}) {
 			later = "; one came later, and a kill before that would have lost it"
 		}
-		l.complain("%s: %s ended a turn once, nothing waits, and %d moments tell of it%s (%s)", t.fault, t.agent, n, later, t.near(moments))
+		l.complain("%s: %s ended a turn once, nothing waits, and %d checkpoints tell of it%s (%s)", t.fault, t.agent, n, later, t.near(checkpoints))
 	}
 	return good, nil
 }
 
-func (l *lane) moments() ([]retake.Checkpoint, error) {
+func (l *lane) checkpoints() ([]retake.Checkpoint, error) {
 	c := l.client()
 	defer c.Close() //nolint:errcheck // scratch
 	var out []retake.Checkpoint
@@ -131,9 +131,9 @@ func (l *lane) moments() ([]retake.Checkpoint, error) {
 	return out, nil
 }
 
-// count is how many moments stand at the end of this turn.
-func (t turnTold) count(moments []retake.Checkpoint) (n int, id retake.CheckpointID) {
-	for _, cp := range moments {
+// count is how many checkpoints stand at the end of this turn.
+func (t turnTold) count(checkpoints []retake.Checkpoint) (n int, id retake.CheckpointID) {
+	for _, cp := range checkpoints {
 		if cp.Trigger == retake.TriggerTurn && cp.Turn != nil && cp.Turn.Agent == t.agent && cp.Turn.Session == t.session && t.is(*cp.Turn) {
 			n++
 			id = cp.ID
@@ -142,7 +142,7 @@ func (t turnTold) count(moments []retake.Checkpoint) (n int, id retake.Checkpoin
 	return n, id
 }
 
-// madeRoom reports whether a moment that was there has a tombstone now. A disk that is
+// madeRoom reports whether a checkpoint that was there has a tombstone now. A disk that is
 // filled again and again makes the daemon drop the oldest, which is what it is for.
 func (l *lane) madeRoom(id retake.CheckpointID) bool {
 	if id == "" || l.small == nil {
@@ -173,10 +173,10 @@ func (t turnTold) is(turn retake.Turn) bool {
 	return turn.ID == t.turn
 }
 
-// near is what the newest moments say, for whoever looks into a failure.
-func (t turnTold) near(moments []retake.Checkpoint) string {
+// near is what the newest checkpoints say, for whoever looks into a failure.
+func (t turnTold) near(checkpoints []retake.Checkpoint) string {
 	var out []string
-	for _, cp := range moments {
+	for _, cp := range checkpoints {
 		if cp.Turn != nil && cp.Turn.Session == t.session && len(out) < 4 {
 			b, _ := json.Marshal(map[string]any{"n": cp.Number, "trigger": cp.Trigger, "prompt": cp.Turn.Prompt, "failed": cp.Turn.Failed, "late": cp.Turn.Late.String(), "id": cp.Turn.ID})
 			out = append(out, string(b))

@@ -93,14 +93,14 @@ func hung(l *lane) (func() error, error) {
 	}, nil
 }
 
-// killedMeanwhile kills at some moment between the start of the hook and what it
+// killedMeanwhile kills at some checkpoint between the start of the hook and what it
 // usually needs.
 func killedMeanwhile(l *lane, s *speaker, kind retake.SignalKind) fired {
-	moment := time.Duration(l.rnd.Intn(60_000)) * time.Microsecond
+	checkpoint := time.Duration(l.rnd.Intn(60_000)) * time.Microsecond
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		<-time.After(moment) // the moment is random; that is the point
+		<-time.After(checkpoint) // the checkpoint is random; that is the point
 		l.kill()
 	}()
 	f := l.fire(s, kind)

@@ -105,14 +105,14 @@ func classes(p retake.Plan) []string {
 }
 
 // voyage is a workspace that is about to go back: from what it is now to its first
-// moment, by some sixty paths of all kinds.
+// checkpoint, by some sixty paths of all kinds.
 type voyage struct {
 	data, ws       string
 	id             retake.WorkspaceID
 	target, before shape
 }
 
-// newVoyage protects a tree below dir, changes it, and saves. Both moments are read
+// newVoyage protects a tree below dir, changes it, and saves. Both checkpoints are read
 // back by the harness itself.
 func newVoyage(ctx context.Context, data, ws, boot string, seed int64) (p *voyage, err error) {
 	p = &voyage{data: data, ws: ws}
@@ -183,7 +183,7 @@ func (g *gardener) hard(old, name string) {
 
 func (g *gardener) gone(name string) { g.note(os.RemoveAll(g.at(name))) }
 
-// plant makes the moment that is gone back to.
+// plant makes the checkpoint that is gone back to.
 func (g *gardener) plant() {
 	g.note(os.MkdirAll(g.root, 0o755))
 	g.many("still/f%d", 8, "stays")

@@ -45,7 +45,7 @@ func returnsKilled(r *run) []verdict {
 	var counts tally
 	var mu sync.Mutex
 	share(n, func(i int) {
-		at := k.moment(i, n)
+		at := k.checkpoint(i, n)
 		err := k.trial(i, at, &counts)
 		mu.Lock()
 		defer mu.Unlock()
@@ -139,9 +139,9 @@ func (k *killer) search(low, high int64, appears bool) (int64, error) {
 	return low, nil
 }
 
-// moment spreads half of the trials over all operations, and half over those between
+// checkpoint spreads half of the trials over all operations, and half over those between
 // the journal's first and last.
-func (k *killer) moment(i, n int) int64 {
+func (k *killer) checkpoint(i, n int) int64 {
 	if i%4 < 2 {
 		return spreadOver(i/4*2+i%2, n/2, k.ops)
 	}
@@ -186,7 +186,7 @@ func (k *killer) copied(i, n int) (caught, err error) {
 	return caught, err
 }
 
-// lost: nobody tells of it, and by what is in the files it is neither moment.
+// lost: nobody tells of it, and by what is in the files it is neither checkpoint.
 func (t *cutTrial) lost(ctx context.Context) (caught, err error) {
 	in, err := t.told(ctx)
 	if err != nil || in != nil {

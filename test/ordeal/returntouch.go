@@ -127,7 +127,7 @@ func (s *snare) spring(naive bool) error {
 	return s.judge(out)
 }
 
-// lay makes the tree, its first moment, and what is there now.
+// lay makes the tree, its first checkpoint, and what is there now.
 func (s *snare) lay() error {
 	t := s.trap
 	if err := t.sow(30); err != nil {

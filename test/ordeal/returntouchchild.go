@@ -34,7 +34,7 @@ func shopAt(ctx context.Context, data string) (retake.Service, error) {
 }
 
 // touchChild does one thing to a workspace, as whoever it was started as: "save", or
-// "go" back to the first moment, told as JSON.
+// "go" back to the first checkpoint, told as JSON.
 func touchChild(args []string) int {
 	out, err := touch(context.Background(), args[0], args[1], args[2])
 	if err == nil {

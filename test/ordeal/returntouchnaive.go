@@ -14,7 +14,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// naive cleans what the first moment does not have and writes what it has, by path; it
+// naive cleans what the first checkpoint does not have and writes what it has, by path; it
 // answers by the canaries that it destroys.
 func (s *snare) naive() error {
 	ctx := context.Background()

@@ -105,7 +105,7 @@ type trap struct {
 	canaries map[string]string
 }
 
-// canary plants a file that no moment holds, or that no plan may name, and notes its class.
+// canary plants a file that no checkpoint holds, or that no plan may name, and notes its class.
 func (t *trap) canary(class, p string) {
 	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
 		t.note(err)
@@ -115,7 +115,7 @@ func (t *trap) canary(class, p string) {
 	t.canaries[p] = class
 }
 
-// first plants what is there at the moment that is gone back to.
+// first plants what is there at the checkpoint that is gone back to.
 func (t *trap) first() {
 	t.note(os.WriteFile(t.root+"/.gitignore", []byte("ignored/\n*.ig\n"), 0o644))
 	t.canary("excluded", t.root+"/early.skip")

@@ -107,7 +107,7 @@ func (h *house) live(restores int) (err error) {
 	return err
 }
 
-// found makes a workspace of two moments, in which every path of the writer differs, or
+// found makes a workspace of two checkpoints, in which every path of the writer differs, or
 // is missing in one of them.
 func (h *house) found(ctx context.Context, dir string) error {
 	h.data, h.ws = filepath.Join(dir, "data"), filepath.Join(dir, "ws")

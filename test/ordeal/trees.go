@@ -211,12 +211,12 @@ func (s *sower) dress(p string, modes []uint32) {
 		s.note(unix.Chmod(p, modes[s.rnd.Intn(len(modes))]))
 	}
 	if s.rnd.Intn(3) > 0 {
-		s.note(setTime(p, s.moment()))
+		s.note(setTime(p, s.checkpoint()))
 	}
 }
 
-// moment is a time in nanoseconds: before 1970, at it, now, in the future.
-func (s *sower) moment() int64 {
+// checkpoint is a time in nanoseconds: before 1970, at it, now, in the future.
+func (s *sower) checkpoint() int64 {
 	switch s.rnd.Intn(6) {
 	case 0:
 		return -s.rnd.Int63n(60 * 365 * 86400 * 1e9)

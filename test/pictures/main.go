@@ -8,7 +8,7 @@
 //
 // Everything happens below a temporary directory, with a home and a daemon of its own; it
 // needs git, sqlite3 and script. Nothing on a picture is drawn by hand: files are written,
-// agents signal, checks run. Only the clock is set from one moment to the next, so that a
+// agents signal, checks run. Only the clock is set from one checkpoint to the next, so that a
 // morning takes seconds.
 package main
 

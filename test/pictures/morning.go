@@ -61,9 +61,9 @@ func (s *stage) gallery(ctx context.Context, take func(picture) error) error {
 	for _, p := range []picture{
 		{"timeline-80.svg", "The timeline of a morning, on a terminal of 80 columns", "retake", 80},
 		{"timeline-160.svg", "The timeline of a morning, on a terminal of 160 columns", "retake", 160},
-		{"card.svg", "One moment and what really changed in it", fmt.Sprintf("retake show %d", installed), 80},
-		{"diff.svg", "What differs between two moments, counted", fmt.Sprintf("retake diff %d %d --stat", before, installed), 80},
-		{"bisect.svg", "The first moment at which a command fails", fmt.Sprintf("retake bisect --to %d -- sh e2e/login.sh", astray), 80},
+		{"card.svg", "One checkpoint and what really changed in it", fmt.Sprintf("retake show %d", installed), 80},
+		{"diff.svg", "What differs between two checkpoints, counted", fmt.Sprintf("retake diff %d %d --stat", before, installed), 80},
+		{"bisect.svg", "The first checkpoint at which a command fails", fmt.Sprintf("retake bisect --to %d -- sh e2e/login.sh", astray), 80},
 	} {
 		if err := take(p); err != nil {
 			return err
@@ -72,7 +72,7 @@ func (s *stage) gallery(ctx context.Context, take func(picture) error) error {
 	return nil
 }
 
-// number finds the newest moment of a turn.
+// number finds the newest checkpoint of a turn.
 func (s *stage) number(ctx context.Context, intent string) (int64, error) {
 	log, err := s.svc.Log(ctx, retake.LogQuery{Workspace: s.ws})
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *stage) number(ctx context.Context, intent string) (int64, error) {
 	}
 	i := slices.IndexFunc(log.Checkpoints, func(c retake.Checkpoint) bool { return c.Intent == intent })
 	if i < 0 {
-		return 0, fmt.Errorf("find moment %q: there is none", intent)
+		return 0, fmt.Errorf("find checkpoint %q: there is none", intent)
 	}
 	return log.Checkpoints[i].Number, nil
 }
@@ -117,7 +117,7 @@ git add -A; git commit -qm 'first'; git switch -qc auth-sessions; : > logs/dev.l
 	return s.save(ctx, "clean clone, built")
 }
 
-// quiet: moments in which only a log grew.
+// quiet: checkpoints in which only a log grew.
 func (s *stage) quiet(ctx context.Context) error {
 	for i, clock := range []string{"09:44", "09:48", "09:51", "09:58"} {
 		s.at(clock)
@@ -198,7 +198,7 @@ func (s *stage) astray(ctx context.Context) error {
 	)
 }
 
-// back: to the moment that worked.
+// back: to the checkpoint that worked.
 func (s *stage) back(ctx context.Context) error {
 	s.at("10:52")
 	good, err := s.number(ctx, "working version, app healthy")

@@ -58,7 +58,7 @@ func (s *stage) home() string { return filepath.Join(s.dir, "home") }
 func (s *stage) tree() string { return filepath.Join(s.home(), "code", "shopfront") }
 
 // at sets the clock, "10:27". Seconds grow from one time to the next, so that the time
-// between two moments is never less than their clocks say.
+// between two checkpoints is never less than their clocks say.
 func (s *stage) at(clock string) {
 	t, err := time.Parse("15:04", clock)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *stage) retake(ctx context.Context, args ...string) error {
 	return err
 }
 
-// protect takes the first moment, and finds the daemon that took it.
+// protect takes the first checkpoint, and finds the daemon that took it.
 func (s *stage) protect(ctx context.Context) error {
 	if err := s.retake(ctx, "init", "--yes"); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (s *stage) shell(ctx context.Context, id, line string) error {
 	return err
 }
 
-// rest ends a turn with the agent's last words, and waits for its moment and its check.
+// rest ends a turn with the agent's last words, and waits for its checkpoint and its check.
 func (s *stage) rest(ctx context.Context, prompt, words string) error {
 	if _, err := s.signal(ctx, retake.Signal{Kind: retake.SignalTurnEnd, Message: words}); err != nil {
 		return err
@@ -177,7 +177,7 @@ func (s *stage) rest(ctx context.Context, prompt, words string) error {
 	})
 }
 
-// settled waits until something is so, every moment has its gist, and no check runs.
+// settled waits until something is so, every checkpoint has its gist, and no check runs.
 func (s *stage) settled(ctx context.Context, holds func(retake.Timeline) bool) error {
 	t := time.NewTicker(pollEvery)
 	defer t.Stop()
@@ -190,7 +190,7 @@ func (s *stage) settled(ctx context.Context, holds func(retake.Timeline) bool) e
 			return nil
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("wait for the timeline: %d moments do not settle", len(log.Checkpoints))
+			return fmt.Errorf("wait for the timeline: %d checkpoints do not settle", len(log.Checkpoints))
 		}
 		select {
 		case <-t.C:
@@ -200,7 +200,7 @@ func (s *stage) settled(ctx context.Context, holds func(retake.Timeline) bool) e
 	}
 }
 
-// told reports whether every moment is told, and nothing is being found out.
+// told reports whether every checkpoint is told, and nothing is being found out.
 func told(log retake.Timeline) bool {
 	for _, c := range log.Checkpoints {
 		f := log.Findings[c.ID]

@@ -118,7 +118,7 @@ func workspace() retake.Workspace {
 	return retake.Workspace{ID: retake.WorkspaceID(retake.WorkspacePrefix + uuid.NewString()), Name: "w", Root: "/w"}
 }
 
-// seal adds a moment with one file, and answers it. Within seal, at is called before the
+// seal adds a checkpoint with one file, and answers it. Within seal, at is called before the
 // last step.
 func seal(ctx context.Context, s store.Store, ws retake.Workspace, file io.Reader, at func()) (retake.Checkpoint, error) {
 	w, err := s.Begin(ctx, ws)
@@ -141,13 +141,13 @@ func seal(ctx context.Context, s store.Store, ws retake.Workspace, file io.Reade
 
 func nothing() {}
 
-// holds reads the one file of a moment.
+// holds reads the one file of a checkpoint.
 func holds(t *testing.T, s store.Store, cp retake.Checkpoint, want []byte) {
 	t.Helper()
 	leaf, err := s.Leaf(t.Context(), cp.Workspace, cp.Number)
 	must(t, err)
 	if leaf.Card.Checkpoint.ID != cp.ID {
-		t.Fatalf("moment %d is %s, want %s", cp.Number, leaf.Card.Checkpoint.ID, cp.ID)
+		t.Fatalf("checkpoint %d is %s, want %s", cp.Number, leaf.Card.Checkpoint.ID, cp.ID)
 	}
 	entries, err := s.Dir(t.Context(), leaf.Files.Object)
 	must(t, err)
@@ -155,7 +155,7 @@ func holds(t *testing.T, s store.Store, cp retake.Checkpoint, want []byte) {
 	must(t, err)
 	got, err := io.ReadAll(f)
 	if err = errors.Join(err, f.Close()); err != nil || !bytes.Equal(got, want) {
-		t.Fatalf("moment %d: %d bytes, want %d, %v", cp.Number, len(got), len(want), err)
+		t.Fatalf("checkpoint %d: %d bytes, want %d, %v", cp.Number, len(got), len(want), err)
 	}
 }
 
@@ -168,12 +168,12 @@ func TestTwoStoresInOneBucket(t *testing.T) {
 	second := first
 	second.Dir = t.TempDir()
 	shared := workspace()
-	type moment struct {
+	type checkpoint struct {
 		cp   retake.Checkpoint
 		seed uint64
 	}
 	var mu sync.Mutex
-	var all []moment
+	var all []checkpoint
 	var busy sync.WaitGroup
 	for i, o := range []kopiastore.Options{first, second} {
 		s := create(t, o)
@@ -187,7 +187,7 @@ func TestTwoStoresInOneBucket(t *testing.T) {
 						return
 					}
 					mu.Lock()
-					all = append(all, moment{cp, seed})
+					all = append(all, checkpoint{cp, seed})
 					mu.Unlock()
 				}
 			})
@@ -230,7 +230,7 @@ func (c *cutter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A bucket that goes away while a save runs: the save ends, soon, and says so; the moment
+// A bucket that goes away while a save runs: the save ends, soon, and says so; the checkpoint
 // is whole or absent, and when the bucket is back the next save works.
 func TestBucketGoesAway(t *testing.T) {
 	t.Parallel()

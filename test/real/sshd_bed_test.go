@@ -20,7 +20,7 @@ import (
 	"github.com/retake-dev/retake/test/real"
 )
 
-// yard is a workspace whose moments go to a host.
+// yard is a workspace whose checkpoints go to a host.
 type yard struct {
 	t    testing.TB
 	host *real.Sshd

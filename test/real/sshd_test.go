@@ -19,7 +19,7 @@ import (
 	"github.com/retake-dev/retake/internal/backup"
 )
 
-// TestSSHCloneIsTheCheckpoint sends moments to a real host, and checks one out.
+// TestSSHCloneIsTheCheckpoint sends checkpoints to a real host, and checks one out.
 func TestSSHCloneIsTheCheckpoint(t *testing.T) {
 	t.Parallel()
 	y := newYard(t, assemble.Options{})
@@ -172,7 +172,7 @@ func TestSSHKeyThatIsNotLetIn(t *testing.T) {
 	}
 }
 
-// TestSSHNoSecretArrives plants markers in twelve places, over three moments.
+// TestSSHNoSecretArrives plants markers in twelve places, over three checkpoints.
 func TestSSHNoSecretArrives(t *testing.T) {
 	t.Parallel()
 	const marker = "Zq7tL9mRk2Xv"

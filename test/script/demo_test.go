@@ -19,7 +19,7 @@ const demoPage = "../../docs/DEMO.md"
 // long ago something was.
 var passing = regexp.MustCompile(`\s+\d+(\.\d+)? m?s$|(?m)^  taken .*$|\d\d:\d\d|plan [0-9a-f]{4}-[0-9a-f]{4}|session [0-9a-f]{4}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|just now +| +\d+(\.\d+)? m?s\b|[0-9.]+ kB( new)?`)
 
-// machine is what others do on this machine meanwhile, which moments tell too.
+// machine is what others do on this machine meanwhile, which checkpoints tell too.
 var machine = regexp.MustCompile(`\bport \d+ |ports of other programs`)
 
 // The tour through the demo is as its page says. It is played again when somebody opened or

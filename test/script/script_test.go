@@ -43,7 +43,7 @@ func run(m *testing.M) int {
 	}
 	code := m.Run()
 	left := leftBehind()
-	for range 100 { // whoever was killed needs a moment to end
+	for range 100 { // whoever was killed needs a checkpoint to end
 		if len(left) == 0 {
 			break
 		}

@@ -27,7 +27,7 @@ type chapter struct {
 // told is what Retake says of one turn.
 type told struct {
 	changes []retake.Change
-	own     retake.Story // of the moment, with its facts
+	own     retake.Story // of the checkpoint, with its facts
 	full    retake.Story // with every path by itself
 	flags   []retake.Flag
 }
@@ -60,7 +60,7 @@ func (s *stand) write(ctx context.Context) (book, error) {
 
 func (s *stand) ask(ctx context.Context, a act) (t told, err error) {
 	q := retake.DiffQuery{Workspace: s.ws, To: string(a.last().ID)}
-	if len(a.moments) > 1 { // together they are the turn
+	if len(a.checkpoints) > 1 { // together they are the turn
 		q.From = string(a.before.ID)
 	}
 	if t.own, err = s.svc.Story(ctx, q); err != nil {
@@ -68,7 +68,7 @@ func (s *stand) ask(ctx context.Context, a act) (t told, err error) {
 	}
 	t.flags = t.own.Flags
 	if q.From != "" {
-		for _, m := range a.moments {
+		for _, m := range a.checkpoints {
 			st, err := s.svc.Story(ctx, retake.DiffQuery{Workspace: s.ws, To: string(m.ID)})
 			if err != nil {
 				return t, fmt.Errorf("ask for story: %w", err)
@@ -88,7 +88,7 @@ func (s *stand) ask(ctx context.Context, a act) (t told, err error) {
 	return t, nil
 }
 
-// rowPatience is how long the row of a moment may lag behind.
+// rowPatience is how long the row of a checkpoint may lag behind.
 const rowPatience = 30 * time.Second
 
 // rows waits until the timeline shows what the stories tell, and names what it does not.
@@ -101,7 +101,7 @@ func (s *stand) rows(ctx context.Context, chapters []chapter) ([]miss, error) {
 		}
 		out = out[:0]
 		for i, c := range chapters {
-			if why := lags(log.Findings[s.acts[i+1].last().ID].Gist, c.told); why != "" && len(s.acts[i+1].moments) == 1 {
+			if why := lags(log.Findings[s.acts[i+1].last().ID].Gist, c.told); why != "" && len(s.acts[i+1].checkpoints) == 1 {
 				out = append(out, miss{c.turn.Number, areaRow, why})
 			}
 		}

@@ -1,6 +1,6 @@
 // Command story holds what Retake tells of scripted agent runs against the truth about
 // them: paths against a plain walk, facts against the word of the scripts, flags against
-// planted lies, and good and bisect against the moment that was last right.
+// planted lies, and good and bisect against the checkpoint that was last right.
 //
 //	go run ./test/story                          every run that can be played here
 //	go run ./test/story -only 'r*' -keep         some, by name or pattern; what they leave stays

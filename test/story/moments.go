@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// right is the newest moment whose check passed. It must be that of the answer: else the
+// right is the newest checkpoint whose check passed. It must be that of the answer: else the
 // run itself is wrong.
 func (s *stand) right() (retake.Checkpoint, error) {
 	var newest *act
@@ -26,7 +26,7 @@ func (s *stand) right() (retake.Checkpoint, error) {
 	return newest.last(), nil
 }
 
-// findGood asks for the newest good moment in both ways.
+// findGood asks for the newest good checkpoint in both ways.
 func (s *stand) findGood(ctx context.Context, a *account) bool {
 	want, err := s.right()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/retake-dev/retake/test/story/replay"
 )
 
-// play plays the run, and lets every turn become a moment as its doer would: an agent by
+// play plays the run, and lets every turn become a checkpoint as its doer would: an agent by
 // its signals, a person by a save.
 func (s *stand) play(ctx context.Context) error {
 	if err := s.furnish(); err != nil {
@@ -23,9 +23,9 @@ func (s *stand) play(ctx context.Context) error {
 		var err error
 		if number == 0 {
 			err = s.protect(ctx)
-			a.moments = []retake.Checkpoint{s.newest}
+			a.checkpoints = []retake.Checkpoint{s.newest}
 		} else {
-			a.moments, err = s.record(ctx, t)
+			a.checkpoints, err = s.record(ctx, t)
 		}
 		if err != nil {
 			return fmt.Errorf("record turn %d of %s: %w", number, s.run.Name, err)
@@ -87,7 +87,7 @@ func (s *stand) signal(ctx context.Context, t replay.Turn, kind retake.SignalKin
 	return nil
 }
 
-// record makes the turn that was just played a moment.
+// record makes the turn that was just played a checkpoint.
 func (s *stand) record(ctx context.Context, t replay.Turn) ([]retake.Checkpoint, error) {
 	if t.Person {
 		res, err := s.svc.Save(ctx, retake.SaveRequest{Workspace: s.ws, Intent: t.Intent, Trigger: retake.TriggerManual})
@@ -100,7 +100,7 @@ func (s *stand) record(ctx context.Context, t replay.Turn) ([]retake.Checkpoint,
 		return nil, err
 	}
 	var found []retake.Checkpoint
-	ok, err := await(ctx, momentPatience, func() (bool, error) {
+	ok, err := await(ctx, checkpointPatience, func() (bool, error) {
 		log, err := s.svc.Log(ctx, retake.LogQuery{Workspace: s.ws, Limit: 10})
 		if err != nil {
 			return false, fmt.Errorf("read log: %w", err)
@@ -110,7 +110,7 @@ func (s *stand) record(ctx context.Context, t replay.Turn) ([]retake.Checkpoint,
 		return len(found) > 0 && found[len(found)-1].Coverage.Count()[retake.ReasonBudget] == 0, nil
 	})
 	if err == nil && !ok {
-		err = fmt.Errorf("wait for moment: none came in %s", momentPatience)
+		err = fmt.Errorf("wait for checkpoint: none came in %s", checkpointPatience)
 	}
 	return found, err
 }

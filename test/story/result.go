@@ -192,7 +192,7 @@ func (r *result) broken() []string {
 	bar(r.Facts.recall() >= barRecall, "98 % of the facts are told")
 	bar(r.Facts.precision() >= barPrecision, "99 % of what is told is so")
 	bar(r.Caught == r.Lies && r.Baseless == 0, "every lie has a flag, and nothing else has")
-	bar(r.Good == r.Tried && r.Bisects == 2*r.Tried, "good and bisect land on the right moment")
+	bar(r.Good == r.Tried && r.Bisects == 2*r.Tried, "good and bisect land on the right checkpoint")
 	bar(r.Failed == 0, "no run fails")
 	for _, c := range r.Controls {
 		bar(c.Caught == c.Tried, "a control is caught: "+c.What)

@@ -50,7 +50,7 @@ func (s *stand) screen(ctx context.Context, dir, name string) error {
 	return putAnswer(filepath.Join(dir, "answers.json"), filepath.ToSlash(name), numbers)
 }
 
-// answers are the moments that have the files as they were last right.
+// answers are the checkpoints that have the files as they were last right.
 func (s *stand) answers(ctx context.Context) ([]int64, error) {
 	log, err := s.svc.Log(ctx, retake.LogQuery{Workspace: s.ws})
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	commandPatience = 5 * time.Minute
-	momentPatience  = time.Minute
-	pollEvery       = 5 * time.Millisecond
+	commandPatience    = 5 * time.Minute
+	checkpointPatience = time.Minute
+	pollEvery          = 5 * time.Millisecond
 )
 
 // stand is one run with a home, a daemon and a tree of its own.
@@ -37,17 +37,17 @@ type stand struct {
 	acts     []act           // turn 0 first
 }
 
-// act is one turn that was played, and the moments that it became.
+// act is one turn that was played, and the checkpoints that it became.
 type act struct {
-	turn    replay.Turn
-	dirs    ownDirs
-	before  retake.Checkpoint
-	moments []retake.Checkpoint // more than one when the capture ran out of time
-	passed  bool
+	turn        replay.Turn
+	dirs        ownDirs
+	before      retake.Checkpoint
+	checkpoints []retake.Checkpoint // more than one when the capture ran out of time
+	passed      bool
 }
 
-// last is the moment that holds all of the turn.
-func (a act) last() retake.Checkpoint { return a.moments[len(a.moments)-1] }
+// last is the checkpoint that holds all of the turn.
+func (a act) last() retake.Checkpoint { return a.checkpoints[len(a.checkpoints)-1] }
 
 func (s *stand) home() string { return filepath.Join(s.dir, "home") }
 
@@ -99,7 +99,7 @@ func (s *stand) tell(ctx context.Context, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// protect takes the first moment, and finds the daemon that took it.
+// protect takes the first checkpoint, and finds the daemon that took it.
 func (s *stand) protect(ctx context.Context) error {
 	if _, err := s.tell(ctx, "init", "--yes"); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (s *stand) protect(ctx context.Context) error {
 	s.ws = ws.ID
 	s.newest, err = s.svc.Find(ctx, s.ws, "latest")
 	if err != nil {
-		return fmt.Errorf("find first moment: %w", err)
+		return fmt.Errorf("find first checkpoint: %w", err)
 	}
 	return nil
 }

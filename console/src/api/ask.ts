@@ -85,13 +85,13 @@ async function problemOf(r: Response): Promise<Problem> {
 export function away(): Problem {
   return {
     code: "unavailable",
-    detail: "nobody answers",
+    detail: "no response",
     hint: "We try again when it is back. To look whether Retake runs: retake status",
     next_steps: ["retake status"],
     retryable: true,
     safe: "Nothing was changed.",
     status: 0,
-    title: "Nobody answers",
+    title: "No response",
     type: "about:blank",
     what: "Retake does not answer",
   };

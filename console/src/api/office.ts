@@ -153,7 +153,7 @@ export const askDeletion = (body: T.DeletionBody) => ask<T.Deletion>("POST", "/v
 
 export const cancelDeletion = (deletion: string) => ask<T.Deletion>("DELETE", `/v1/deletions/${id(deletion)}`);
 
-/** The room that moments take, and what the next tidy-up would do. Nothing is done by asking. */
+/** The room that checkpoints take, and what the next cleanup would do. Nothing is done by asking. */
 export const spacePlan = queryOptions({
   queryKey: ["space", "plan"],
   queryFn: ({ signal }) => ask<T.SpacePlan>("GET", "/v1/space/plan", { signal }),

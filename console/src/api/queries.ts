@@ -1,5 +1,5 @@
 // What the screens ask for, each by one name and with one key in the cache. Live events
-// make keys of a workspace stale; moments themselves never change, so what is asked of a
+// make keys of a workspace stale; checkpoints themselves never change, so what is asked of a
 // number is kept.
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { ask, send } from "./ask.ts";
@@ -42,17 +42,17 @@ export const forksOf = (ws: string) =>
     queryFn: async ({ signal }) => (await ask<T.ForkList>("GET", at(ws, "forks"), { signal })).forks,
   });
 
-/** What really changed between two moments; without to, up to now. */
+/** What really changed between two checkpoints; without to, up to now. */
 export const storyOf = (ws: string, from: string, to: string) =>
   queryOptions({
-    queryKey: to ? ["moment", ws, "story", from, to] : ["ws", ws, "story", from],
+    queryKey: to ? ["checkpoint", ws, "story", from, to] : ["ws", ws, "story", from],
     queryFn: ({ signal }) => ask<T.Story>("GET", at(ws, "story"), { query: { from, to }, signal }),
     ...(to ? { staleTime: 30_000 } : {}),
   });
 
 export const diffOf = (ws: string, from: string, to: string, path?: string[]) =>
   queryOptions({
-    queryKey: to ? ["moment", ws, "diff", from, to, path] : ["ws", ws, "diff", from, path],
+    queryKey: to ? ["checkpoint", ws, "diff", from, to, path] : ["ws", ws, "diff", from, path],
     queryFn: ({ signal }) => ask<T.Comparison>("GET", at(ws, "diff"), { query: { from, to, path }, signal }),
     ...(to ? forever : {}),
   });
@@ -60,7 +60,7 @@ export const diffOf = (ws: string, from: string, to: string, path?: string[]) =>
 /** What differs, in parts: a small one that can be shown at once, then large ones. */
 export const changesOf = (ws: string, from: string, to: string) =>
   infiniteQueryOptions({
-    queryKey: to ? ["moment", ws, "changes", from, to] : ["ws", ws, "changes", from],
+    queryKey: to ? ["checkpoint", ws, "changes", from, to] : ["ws", ws, "changes", from],
     queryFn: ({ pageParam: after, signal }) => ask<T.Comparison>("GET", at(ws, "diff"), { query: { from, to, after, limit: after === "" ? 200 : 5000 }, signal }),
     initialPageParam: "",
     getNextPageParam: (last) => last.next,
@@ -70,21 +70,21 @@ export const changesOf = (ws: string, from: string, to: string) =>
 /** Which rows of a database differ: all tables counted, or those of one listed. */
 export const rowsOf = (ws: string, q: { from: string; to: string; path: string; table?: string; what?: string; skip?: number }) =>
   queryOptions({
-    queryKey: q.to ? ["moment", ws, "rows", q] : ["ws", ws, "rows", q],
+    queryKey: q.to ? ["checkpoint", ws, "rows", q] : ["ws", ws, "rows", q],
     queryFn: ({ signal }) => ask<T.RowsDiff>("GET", at(ws, "rows"), { query: q, signal }),
     ...(q.to ? forever : {}),
   });
 
-export const momentOf = (ws: string, ref: string) =>
+export const checkpointOf = (ws: string, ref: string) =>
   queryOptions({
-    queryKey: ["moment", ws, "find", ref],
+    queryKey: ["checkpoint", ws, "find", ref],
     queryFn: ({ signal }) => ask<T.Checkpoint>("GET", at(ws, "find"), { query: { ref }, signal }),
     staleTime: 30_000,
   });
 
 export const stateOf = (ws: string, ref: string) =>
   queryOptions({
-    queryKey: ["moment", ws, "state", ref],
+    queryKey: ["checkpoint", ws, "state", ref],
     queryFn: ({ signal }) => ask<T.State>("GET", at(ws, "state"), { query: { ref }, signal }),
     staleTime: 30_000,
   });
@@ -97,7 +97,7 @@ export const verificationsOf = (ws: string, ref: string) =>
 
 export const entriesOf = (ws: string, ref: string, dir: string) =>
   queryOptions({
-    queryKey: ["moment", ws, "list", ref, dir],
+    queryKey: ["checkpoint", ws, "list", ref, dir],
     queryFn: async ({ signal }) => (await ask<T.EntryList>("GET", at(ws, "list"), { query: { ref, dir }, signal })).entries,
     ...forever,
   });
@@ -121,7 +121,7 @@ export const searchOf = (ws: string, text: string) =>
     enabled: text.trim() !== "",
   });
 
-/** The bytes of a file at a moment, with likely secrets masked; at most so many. */
+/** The bytes of a file at a checkpoint, with likely secrets masked; at most so many. */
 export async function fileOf(ws: string, ref: string, path: string, most: number, signal?: AbortSignal): Promise<Uint8Array> {
   const r = await send("GET", at(ws, "file"), {
     query: { ref, path, masked: true },

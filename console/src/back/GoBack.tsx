@@ -11,7 +11,7 @@ import { backLabel } from "./label.ts";
 export interface GoBackProps {
   ws: string;
   paths: readonly string[];
-  refs: readonly string[]; // the moments to go to, the earlier one first
+  refs: readonly string[]; // the checkpoints to go to, the earlier one first
 }
 
 export function GoBack({ ws, paths, refs }: GoBackProps) {

@@ -11,7 +11,7 @@ const edit = (path: string, what = "edited"): Step => ({ path, what, now: entry(
 const many = (n: number, of: (path: string) => Step, dir = "src", ext = "ts") => Array.from({ length: n }, (_, i) => of(`${dir}/f${i}.${ext}`));
 const plan = (p: Partial<Plan>) => ({ course: "restore", deletes: [], writes: [], merges: [], times: [], keeps: [], obstacles: [], effects: [], holders: [], safety: { number: 18, there: false }, ...p }) as unknown as Plan;
 
-test("X1: the label of a button names what its plan does and as in which moment", () => {
+test("X1: the label of a button names what its plan does and as in which checkpoint", () => {
   const label = (p: Partial<Plan>) => backLabel(plan(p), "16");
   assert.equal(label({ writes: many(25, back, "public/photos", "png") }), "Bring back 25 photos, as in 16…");
   assert.equal(label({ writes: [back("public/photos", "dir"), ...many(25, back, "public/photos", "png")] }), "Bring back 25 photos, as in 16…");

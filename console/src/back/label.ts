@@ -1,5 +1,5 @@
 // The words of a button that leads to a plan of some paths: what would happen to them,
-// and as in which moment they would be afterwards.
+// and as in which checkpoint they would be afterwards.
 import type { Plan, Step } from "../api/types.ts";
 import { tallyOf } from "../screens/plan/words.ts";
 import { count, several } from "../words/number.ts";

@@ -1,4 +1,4 @@
-// What changed in one file, or below one directory, between two moments. Loaded when the
+// What changed in one file, or below one directory, between two checkpoints. Loaded when the
 // first diff is opened.
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
@@ -55,7 +55,7 @@ export default function FileDiff(p: FileDiffProps) {
 
 const wanted = (p: FileDiffProps): string[] => [p.path, p.was ?? ""].filter((x) => x !== "").map((x) => (x.endsWith("/") ? x.slice(0, -1) : x));
 
-/** The moments one can go back to: both sides of a change; of what did not change, the later. */
+/** The checkpoints one can go back to: both sides of a change; of what did not change, the later. */
 function refsOf(c: Comparison, s: Sides): string[] {
   const refs = [c.from, c.to].filter((x) => !!x).map((x) => String(x.number));
   return s.change || s.below.length > 0 ? refs : refs.slice(-1);
@@ -90,7 +90,7 @@ interface Ends {
   to: string;
 }
 
-/** Both moments of a diff; none when one side is now or before the first. */
+/** Both checkpoints of a diff; none when one side is now or before the first. */
 const endsOf = (c: Comparison, turned: boolean): Ends | undefined => (c.from && c.to && !turned ? { from: c.from.id, to: c.to.id } : undefined);
 
 /** A masked text may have fewer lines than the file; then its lines cannot be counted. */

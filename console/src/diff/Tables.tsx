@@ -24,7 +24,7 @@ interface TablesProps {
   facts: readonly Fact[];
 }
 
-/** Ends are how the two moments are asked for; turned: the other way round. */
+/** Ends are how the two checkpoints are asked for; turned: the other way round. */
 export interface Ends {
   from: string;
   to: string;

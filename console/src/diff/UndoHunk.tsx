@@ -4,7 +4,7 @@ import { hunkText } from "./rows.ts";
 
 export interface HunkSource {
   ws: string;
-  from: string; // the two moments that are compared
+  from: string; // the two checkpoints that are compared
   to: string;
 }
 

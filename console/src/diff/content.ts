@@ -50,10 +50,10 @@ export interface Part {
   whole: number; // of all there is; 0: not known
 }
 
-/** partOf reads the beginning of a file at a moment, or now, with likely secrets masked. */
+/** partOf reads the beginning of a file at a checkpoint, or now, with likely secrets masked. */
 export const partOf = (ws: string, side: Side | undefined, most: number) =>
   queryOptions({
-    queryKey: side?.ref === "now" ? ["ws", ws, "part", side.path, most] : ["moment", ws, "part", side?.ref, side?.path, most],
+    queryKey: side?.ref === "now" ? ["ws", ws, "part", side.path, most] : ["checkpoint", ws, "part", side?.ref, side?.path, most],
     queryFn: ({ signal }) => readPart(ws, side!, most, signal),
     enabled: !!side,
     staleTime: side?.ref === "now" ? 5_000 : Infinity,

@@ -2,7 +2,7 @@
 // glyph and a word; colour only repeats them.
 import type { Answer } from "../api/types.ts";
 import { shown } from "../words/escape.ts";
-import { answerWords } from "../words/moment.ts";
+import { answerWords } from "../words/checkpoint.ts";
 import { count } from "../words/number.ts";
 import { Icon, type IconName } from "./Icon.tsx";
 
@@ -60,7 +60,7 @@ export function Path({ path }: { path: string }) {
   );
 }
 
-/** Named sets a title: the command that a moment was kept before is set as one, not in backticks. */
+/** Named sets a title: the command that a checkpoint was kept before is set as one, not in backticks. */
 export function Named({ title }: { title: string }) {
   const before = /^before `(.+)`$/.exec(title);
   if (!before) return <>{title}</>;

@@ -1,4 +1,4 @@
-// Find a moment: words over intents, prompts, paths and facts; a number goes there.
+// Find a checkpoint: words over intents, prompts, paths and facts; a number goes there.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useDeferredValue, useMemo, useRef, useState } from "react";
@@ -6,7 +6,7 @@ import { logOf, searchOf } from "../api/queries.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { Named } from "../parts/marks.tsx";
 import { oneLine, shown } from "../words/escape.ts";
-import { goalsOf, titleOf } from "../words/moment.ts";
+import { goalsOf, titleOf } from "../words/checkpoint.ts";
 import { count } from "../words/number.ts";
 import { clock } from "../words/time.ts";
 import { useKeys } from "./keys.ts";
@@ -57,8 +57,8 @@ export function Find({ ws }: { ws?: string }) {
       <input
         ref={field}
         value={text}
-        placeholder="Find a moment, file, package"
-        aria-label="Find a moment, file or package"
+        placeholder="Find a checkpoint, file, package"
+        aria-label="Find a checkpoint, file or package"
         role="combobox"
         aria-expanded={found.length > 0}
         aria-controls="found"
@@ -77,7 +77,7 @@ export function Find({ ws }: { ws?: string }) {
       ) : null}
       {wanted.length > 1 && hits.isSuccess && found.length === 0 ? <None text={wanted} byPath={byPath} /> : null}
       {found.length > 0 && hits.isSuccess ? (
-        <ul id="found" className="found card" role="listbox" aria-label="Moments found">
+        <ul id="found" className="found card" role="listbox" aria-label="Checkpoints found">
           {found.map((h, i) => (
             <li key={`${h.checkpoint.id}${h.where}${h.text}`} id={`found-${i}`} role="option" aria-selected={i === chosen} onMouseDown={() => open(String(h.checkpoint.number))}>
               <b className="num">{h.checkpoint.number}</b>
@@ -108,7 +108,7 @@ function None({ text, byPath }: { text: string; byPath: () => void }) {
       <b>Nothing here says “{oneLine(text)}”</b>
       <p className="dim">Looked in intents, prompts, paths and facts. What is inside files is not searched.</p>
       <button type="button" className="link" onMouseDown={(e) => e.preventDefault()} onClick={byPath}>
-        Moments that changed the path <span className="mono">{oneLine(text)}</span>
+        Checkpoints that changed the path <span className="mono">{oneLine(text)}</span>
         <kbd>enter</kbd>
       </button>
     </div>

@@ -104,7 +104,7 @@ function Tabs({ ws }: { ws: string }) {
   );
 }
 
-/** Whether a screen is open that one comes to from the timeline: a moment, a file through time, a plan. */
+/** Whether a screen is open that one comes to from the timeline: a checkpoint, a file through time, a plan. */
 const useWithin = () => useLocation({ select: (l) => /^\/w\/[^/]+\/(m\/|history|plan)/.test(l.pathname) });
 
 function Tab(p: { to: string; ws: string; text: string; count?: string; exact?: boolean; within?: boolean }) {
@@ -226,7 +226,7 @@ function ThemeButton() {
   );
 }
 
-/** A restore that was cut off is told on every screen. */
+/** A restore that was interrupted is told on every screen. */
 function Unfinished({ ws }: { ws: string }) {
   const status = useQuery(statusOf(ws));
   const cut = status.data?.workspace.interrupted;
@@ -235,7 +235,7 @@ function Unfinished({ ws }: { ws: string }) {
       <div className="strip" role="alert">
         <Icon name="warn" />
         <span className="grow">
-          <b>A restore of {cut.target} was cut off</b> at {count(cut.done)} of {several(cut.total, "path")}. Nothing is lost: moment {cut.safety} holds all there was.
+          <b>A restore of {cut.target} was interrupted</b> at {count(cut.done)} of {several(cut.total, "path")}. Nothing is lost: checkpoint {cut.safety} holds all there was.
         </span>
         <Link className="button" to="/w/$ws/plan" params={{ ws }} search={{ course: "finish" }}>
           Finish it…

@@ -30,12 +30,12 @@ export function useKeys(map: KeyMap, on = true) {
 
 /** What the keys do, for the page of keys. */
 export const keyWords: [string, string][] = [
-  ["j k ↓ ↑", "next, previous moment"],
+  ["j k ↓ ↑", "next, previous checkpoint"],
   ["g G", "newest, start"],
   ["enter", "open"],
   ["esc", "back; changes nothing, ever"],
   ["/", "find"],
-  ["d", "diff with the moment before"],
+  ["d", "diff with the checkpoint before"],
   ["D", "diff with now"],
   ["c", "mark, then compare"],
   ["r", "plan of a restore"],
@@ -43,7 +43,7 @@ export const keyWords: [string, string][] = [
   ["f", "fork"],
   ["v", "good only"],
   ["n N", "next, previous good"],
-  ["h", "lines left behind"],
-  ["1–4", "parts of a moment"],
+  ["h", "show or hide replaced checkpoints"],
+  ["1–4", "parts of a checkpoint"],
   ["?", "these keys"],
 ];

@@ -23,8 +23,8 @@ before(async () => {
     workspaces: "/",
     timeline: `/w/${ws}`,
     "timeline by task": `/w/${ws}?group=task`,
-    moment: `/w/${ws}/m/${busy.number}`,
-    "moment by path": `/w/${ws}/m/${busy.number}?by=path&view=split`,
+    checkpoint: `/w/${ws}/m/${busy.number}`,
+    "checkpoint by path": `/w/${ws}/m/${busy.number}?by=path&view=split`,
     "rows of a database": `/w/${ws}/m/${lost}?path=data%2Fshop.db`,
     compare: `/w/${ws}/compare?from=1`,
     history: `/w/${ws}/history?path=README.md`,
@@ -37,7 +37,7 @@ before(async () => {
     settings: `/w/${ws}/settings`,
     storage: "/storage",
     "no such page": "/nowhere",
-    "no such moment": `/w/${ws}/m/9999`,
+    "no such checkpoint": `/w/${ws}/m/9999`,
     "a filter that finds nothing": `/w/${ws}?path=nowhere`,
   };
 });
@@ -100,7 +100,7 @@ for (const [name, options] of Object.entries(looks)) {
     await page.getByText("Nothing here says “zzq”").waitFor();
     found["nothing found"] = await wrong(page);
     await page.keyboard.press("Enter");
-    await page.getByText("No moment changed zzq").waitFor();
+    await page.getByText("No checkpoint changed zzq").waitFor();
     await page.route("**/v1/events*", (route) => route.abort());
     await page.reload();
     await page.getByText("Retake has not answered since").waitFor();

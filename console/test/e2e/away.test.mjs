@@ -1,5 +1,5 @@
 // A page whose daemon went away keeps what it shows and goes on working with it; what
-// cannot be read says so and can be asked for again. And a moment opens on its worst fact.
+// cannot be read says so and can be asked for again. And a checkpoint opens on its worst fact.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -21,10 +21,10 @@ describe("a page without its daemon", () => {
     home?.end();
   });
 
-  test("X2: a moment opens on its worst fact", async () => {
+  test("X2: a checkpoint opens on its worst fact", async () => {
     await page.goto(`${url}/m/10`);
     await page.locator(".diff-head h2").filter({ hasText: "data/shop.db" }).waitFor();
-    await page.locator(".moment-facts .bad").filter({ hasText: "orders 240 → 16 rows" }).waitFor();
+    await page.locator(".checkpoint-facts .bad").filter({ hasText: "orders 240 → 16 rows" }).waitFor();
     await page.goto(`${url}/m/17`);
     await page.locator(".diff-head h2").filter({ hasText: "public/photos/" }).waitFor();
   });
@@ -49,9 +49,9 @@ describe("a page without its daemon", () => {
     };
     await page.route(/\/(find|story|diff|file)\?/, late);
     await page.goto(`${url}/m/2`);
-    await page.locator(".moment-facts").waitFor();
+    await page.locator(".checkpoint-facts").waitFor();
     await page.locator(".diff-waiting .bars i").first().waitFor();
-    assert.equal(await page.locator(".moment-columns > *").count(), 3);
+    assert.equal(await page.locator(".checkpoint-columns > *").count(), 3);
     go();
     await page.unroute(/\/(find|story|diff|file)\?/, late);
     await page.locator(".diff-head").waitFor();
@@ -61,7 +61,7 @@ describe("a page without its daemon", () => {
     const loaded = (name) => performance.getEntriesByType("resource").some((r) => r.name.includes(`/${name}-`));
     await page.goto(url);
     await page.getByRole("heading", { level: 1, name: /is good/ }).waitFor();
-    for (const name of ["Moment", "Compare", "Plan", "Settings", "FileDiff", "worker"]) await page.waitForFunction(loaded, name); // all screens, when idle
+    for (const name of ["Checkpoint", "Compare", "Plan", "Settings", "FileDiff", "worker"]) await page.waitForFunction(loaded, name); // all screens, when idle
     home.retake(["daemon", "stop"]);
     await page.getByText("has not answered since").waitFor();
     await page.getByRole("link", { name: "Compare", exact: true }).click();

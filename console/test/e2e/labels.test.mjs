@@ -1,5 +1,5 @@
 // Every button that leads to a plan says what that plan does: on files that were added,
-// deleted, changed or all of it, for the side before a moment and the side after.
+// deleted, changed or all of it, for the side before a checkpoint and the side after.
 import assert from "node:assert/strict";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ describe("X1: labels of going back", () => {
     home?.end();
   });
 
-  /** The labels on a path of moment 2, and of each what the plan says that it opens. */
+  /** The labels on a path of checkpoint 2, and of each what the plan says that it opens. */
   async function labels(path) {
     const ways = page.locator('.diff-head a[href*="/plan?"]');
     const known = async () => {

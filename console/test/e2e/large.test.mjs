@@ -1,7 +1,7 @@
-// It carries the size that was asked for: 10,000 moments, a tree of 100,000 files, a diff
+// It carries the size that was asked for: 10,000 checkpoints, a tree of 100,000 files, a diff
 // of 5,000. First content within a second, no task over 50 ms while scrolling, at most
 // 1,500 elements, at most 300 kB before the first diff is opened. A smaller run is told by
-// MOMENTS, TREE and DIFF; with TIMES=told times are only told, for machines with other work.
+// CHECKPOINTS, TREE and DIFF; with TIMES=told times are only told, for machines with other work.
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { browser, Home, newPage } from "./bed.mjs";
 
-const moments = Number(process.env.MOMENTS ?? 10_000);
+const checkpoints = Number(process.env.CHECKPOINTS ?? 10_000);
 const tree = Number(process.env.TREE ?? 100_000);
 const diff = Number(process.env.DIFF ?? 5_000);
 const bars = { first: 1000, task: 50, nodes: 1500, kilobytes: 300 };
@@ -39,11 +39,11 @@ after(async () => {
   home?.end();
 });
 
-/** Saves moment after moment over the daemon's socket, as an agent would. */
+/** Saves checkpoint after checkpoint over the daemon's socket, as an agent would. */
 async function fill() {
   const ws = home.json(["status"], { cwd: long }).workspace.id;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  for (let i = 1; i < moments; i++) {
+  for (let i = 1; i < checkpoints; i++) {
     writeFileSync(join(long, "a.txt"), `${i}\n`);
     await home.post(agent, `/v1/workspaces/${ws}/checkpoints`, { intent: `step ${i}` });
   }
@@ -114,11 +114,11 @@ async function judge(name, page, path, content, settle = async () => {}) {
   return looks[0];
 }
 
-test("a timeline of many moments", async () => {
+test("a timeline of many checkpoints", async () => {
   const page = await measured(long);
   const ws = home.json(["status"], { cwd: long }).workspace.id;
-  const s = await judge(`${moments} moments`, page, `/w/${ws}`, `step ${moments - 1}`);
-  assert.ok(s.height >= moments * 30, `the list is ${s.height} px high`);
+  const s = await judge(`${checkpoints} checkpoints`, page, `/w/${ws}`, `step ${checkpoints - 1}`);
+  assert.ok(s.height >= checkpoints * 30, `the list is ${s.height} px high`);
   console.log(`${(s.bytes / 1000).toFixed(0)} kB of program and style before a diff`);
   assert.ok(s.bytes > 50_000 && s.bytes <= bars.kilobytes * 1000, `${s.bytes} bytes`);
 });

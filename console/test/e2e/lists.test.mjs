@@ -79,7 +79,7 @@ test("a list in a box", () => stays(`/w/${ws}/m/2?by=path`, "Files", files, "but
 
 test("a list in the page", () => stays(`/w/${ws}/plan?course=restore&ref=1`, /^Delete/, files, "button", () => page.getByRole("button", { name: /^List all/ }).click()));
 
-test("the timeline", () => stays(`/w/${ws}`, "Moments, newest first", saves, "a"));
+test("the timeline", () => stays(`/w/${ws}`, "Checkpoints, newest first", saves, "a"));
 
 test("control: a row without the focus goes", async () => {
   await page.goto(`${base}/w/${ws}/m/2?by=path&path=d0%2Ff1.txt`);

@@ -1,4 +1,4 @@
-// A person opens the console, sees which moment was good, reads why, goes back, takes that
+// A person opens the console, sees which checkpoint was good, reads why, goes back, takes that
 // back, forks and adopts; on a laptop and on a server.
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -51,7 +51,7 @@ describe("on a laptop", () => {
 
   test("reads why it was good", async () => {
     await page.goto(new URL(page.url()).origin + `/w/${ws}/m/good`);
-    await page.getByText("Verified by us").first().waitFor();
+    await page.getByText("Checks run by Retake").first().waitFor();
     const output = home.json(["show", "good"], { cwd: dir });
     assert.ok(output.checkpoint.number > 0);
     await page.getByText("passed").first().waitFor();

@@ -25,7 +25,7 @@ try {
   const six = {
     workspaces: "/",
     timeline: `/w/${ws}`,
-    moment: `/w/${ws}/m/3`,
+    checkpoint: `/w/${ws}/m/3`,
     compare: `/w/${ws}/compare?from=7`,
     plan: `/w/${ws}/plan?course=restore&ref=good`,
     forks: `/w/${ws}/forks`,
@@ -46,9 +46,9 @@ try {
   await page.goto(home.console(dir));
   const base = new URL(page.url()).origin;
   const once = {
-    "moment-split": `/w/${ws}/m/8?view=split`,
-    "moment-image": `/w/${ws}/m/6?path=${encodeURIComponent("public/logo.png")}`,
-    "moment-database": `/w/${ws}/m/10?path=${encodeURIComponent("data/shop.db")}`,
+    "checkpoint-split": `/w/${ws}/m/8?view=split`,
+    "checkpoint-image": `/w/${ws}/m/6?path=${encodeURIComponent("public/logo.png")}`,
+    "checkpoint-database": `/w/${ws}/m/10?path=${encodeURIComponent("data/shop.db")}`,
     history: `/w/${ws}/history?path=src%2Flogin.ts`,
     effects: `/w/${ws}/effects`,
     tasks: `/w/${ws}/tasks`,

@@ -1,4 +1,4 @@
-// A migration lost rows: a person opens that moment and its database, and sees which ones.
+// A migration lost rows: a person opens that checkpoint and its database, and sees which ones.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";

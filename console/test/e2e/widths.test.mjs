@@ -20,9 +20,9 @@ before(async () => {
     workspaces: "/",
     timeline: `/w/${ws}`,
     "timeline-task": `/w/${ws}?group=task`,
-    moment: `/w/${ws}/m/3`,
-    "moment-split": `/w/${ws}/m/8?view=split`,
-    "moment-path": `/w/${ws}/m/3?by=path&part=diff`,
+    checkpoint: `/w/${ws}/m/3`,
+    "checkpoint-split": `/w/${ws}/m/8?view=split`,
+    "checkpoint-path": `/w/${ws}/m/3?by=path&part=diff`,
     compare: `/w/${ws}/compare?from=7`,
     history: `/w/${ws}/history?path=src%2Flogin.ts`,
     plan: `/w/${ws}/plan?course=restore&ref=good`,
@@ -71,7 +71,7 @@ async function opened(name, colorScheme, [first, ...others], found) {
   await page.context().close();
 }
 
-for (const name of ["workspaces", "timeline", "timeline-task", "moment", "moment-split", "moment-path", "compare", "history", "plan", "forks", "effects", "tasks", "settings", "storage"]) {
+for (const name of ["workspaces", "timeline", "timeline-task", "checkpoint", "checkpoint-split", "checkpoint-path", "compare", "history", "plan", "forks", "effects", "tasks", "settings", "storage"]) {
   test(`${name} at ${widths.join(", ")} px`, async () => {
     const found = {};
     for (const colorScheme of process.env.SHOTS ? ["light", "dark"] : ["light"]) {

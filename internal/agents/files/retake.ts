@@ -1,8 +1,8 @@
 // Written by: retake agents install pi
 // Taken away by: retake agents remove pi
 //
-// Tells Retake what happens in a session, so that every turn becomes a moment that
-// can be taken back. It changes no tool call, and an error in here stays in here.
+// Tells Retake what happens in a session, so that every turn becomes a checkpoint that
+// can be undone. It changes no tool call, and an error in here stays in here.
 import { spawn } from "node:child_process"
 
 const RETAKE = "retake"
@@ -10,7 +10,7 @@ const LIMIT = 2500 // milliseconds that pi waits for an answer
 const KILL = 30000 // milliseconds after which a call is given up
 const LONGEST = 64 * 1024 // characters of a tool's output
 
-// Tools that change nothing need no moment.
+// Tools that change nothing need no checkpoint.
 const QUIET = new Set(["read", "grep", "find", "ls"])
 
 // ask hands one event over and gives the answer, or null. It never rejects and

@@ -114,5 +114,5 @@ func unreached(err error) *retake.Error {
 }
 
 func away() *retake.Error {
-	return &retake.Error{Kind: retake.Away, What: "the connection to the database was lost", Hint: "Try again: what was done twice is done once."}
+	return &retake.Error{Kind: retake.Away, What: "the connection to the database was lost", Hint: "Safe to retry."}
 }

@@ -119,10 +119,10 @@ func (c *Catalog) act(ctx context.Context, verb string, f func(tx *sql.Tx) (subj
 	})
 }
 
-// read runs f in one transaction that sees one moment and waits for no writer.
+// read runs f in one transaction that sees one checkpoint and waits for no writer.
 func (c *Catalog) read(ctx context.Context, doing string, f func(tx *sql.Tx) error) error {
-	moment := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
-	return c.wrong(doing, c.inTx(ctx, moment, f))
+	checkpoint := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+	return c.wrong(doing, c.inTx(ctx, checkpoint, f))
 }
 
 func (c *Catalog) inTx(ctx context.Context, opts *sql.TxOptions, f func(tx *sql.Tx) error) error {
@@ -141,7 +141,7 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// look runs a single query. That is one moment by itself, and a transaction around it
+// look runs a single query. That is one checkpoint by itself, and a transaction around it
 // only costs, unless somebody must enter first.
 func (c *Catalog) look(ctx context.Context, doing string, f func(*sql.Rows) (more bool, err error), query string, args ...any) error {
 	if c.opts.Enter == nil {

@@ -99,10 +99,10 @@ func (l *Ledger) write(ctx context.Context, ns retake.NamespaceID, doing string,
 	return l.wrong(doing, migrate.Tx(ctx, l.db, nil, l.entered(ctx, ns, f)))
 }
 
-// read runs f in one transaction that sees one moment and waits for no writer.
+// read runs f in one transaction that sees one checkpoint and waits for no writer.
 func (l *Ledger) read(ctx context.Context, ns retake.NamespaceID, doing string, f func(tx *sql.Tx) error) error {
-	moment := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
-	return l.wrong(doing, migrate.Tx(ctx, l.db, moment, l.entered(ctx, ns, f)))
+	checkpoint := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+	return l.wrong(doing, migrate.Tx(ctx, l.db, checkpoint, l.entered(ctx, ns, f)))
 }
 
 func (l *Ledger) entered(ctx context.Context, ns retake.NamespaceID, f func(tx *sql.Tx) error) func(tx *sql.Tx) error {

@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake/internal/picture"
 )
 
-// Installed is what really changed in moment 13: a build deleted, packages, a key, a table,
+// Installed is what really changed in checkpoint 13: a build deleted, packages, a key, a table,
 // seven files of source, and a port that nobody listens on any more.
 func Installed() retake.Story {
 	from := retake.Checkpoint{Number: 12, Time: At(10, 14)}
@@ -49,7 +49,7 @@ func Run(number int64, name string, v retake.Verdict) retake.Verification {
 	return retake.Verification{Number: number, Content: retake.ContentID("ct_" + picture.Numeral(number)), Name: name, Command: "npm " + name, By: "retake", Where: retake.OnLive, Verdict: v, Started: At(10, 18), Took: 6 * time.Second}
 }
 
-// Thirteen is the card of moment 13.
+// Thirteen is the card of checkpoint 13.
 func Thirteen() picture.Card {
 	c := picture.Card{Story: Installed()}
 	c.Checkpoint = retake.Checkpoint{

@@ -52,7 +52,7 @@ func Plan() *retake.Plan {
 		Obstacles: []retake.Obstacle{
 			{Class: retake.ObstacleMassDelete, Text: "1,132 deletions, the limit is 1,000"},
 			{Class: retake.ObstacleDatabase, Text: "data/dev.db is open in node, pid 48213", Paths: []string{"data/dev.db"}},
-			{Class: retake.ObstacleChanged, Text: "web/login.html: your edit of 10:51 is in no moment yet", Paths: []string{"web/login.html"}},
+			{Class: retake.ObstacleChanged, Text: "web/login.html: your edit of 10:51 is not saved yet", Paths: []string{"web/login.html"}},
 		},
 		Effects: []retake.Effect{
 			{ID: "e1", Time: At(10, 36), Text: "git push origin auth-sessions, 3 commits"}, {ID: "e2", Time: At(10, 44), Text: "mail to qa@shopfront.test"},

@@ -40,7 +40,7 @@ type heldKey struct {
 
 func newKeyring(o Options) *keyring { return &keyring{o: o, held: map[[32]byte]heldKey{}} }
 
-var errNoKey = &retake.Error{Kind: retake.Denied, What: "no key was given, or none that is good", Safe: unchanged, Hint: "send Authorization: Bearer rtk_…"}
+var errNoKey = &retake.Error{Kind: retake.Denied, What: "missing or invalid API key", Safe: unchanged, Hint: "send Authorization: Bearer rtk_…"}
 
 // find answers who asks. Whatever is wrong with a key, the answer is the same.
 func (k *keyring) find(r *http.Request) (visitor, error) {

@@ -71,7 +71,7 @@ func (f *Front) once(w http.ResponseWriter, r *http.Request, who visitor, next h
 	case ledger.ReplyOther:
 		httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.Invalid, What: "this idempotency key was used for another request", Safe: unchanged, Hint: "use a new key for a new request"}, http.StatusUnprocessableEntity)
 	case ledger.ReplyFresh:
-		r = r.WithContext(httpapi.WithMoment(r.Context(), momentOf(who.ns, name)))
+		r = r.WithContext(httpapi.WithCheckpoint(r.Context(), checkpointOf(who.ns, name)))
 		f.first(w, r, claim{who.ns, book, name, reply.Stamp}, next)
 	}
 }
@@ -96,8 +96,8 @@ func replyPurpose(ns retake.NamespaceID, name string) string {
 	return "reply " + string(ns) + " " + name
 }
 
-// momentOf makes the id of the checkpoint that a request makes from the key it carries.
-func momentOf(ns retake.NamespaceID, name string) retake.CheckpointID {
+// checkpointOf makes the id of the checkpoint that a request makes from the key it carries.
+func checkpointOf(ns retake.NamespaceID, name string) retake.CheckpointID {
 	sum := sha256.Sum256([]byte("moment\n" + string(ns) + "\n" + name))
 	return retake.CheckpointID(retake.CheckpointPrefix + uuid.NewHash(sha256.New(), uuid.Nil, sum[:], 8).String())
 }

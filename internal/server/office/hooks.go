@@ -17,7 +17,7 @@ const mostHooks = 20
 func checkTypes(types []retake.EventType) error {
 	for _, t := range types {
 		if !slices.Contains(retake.EventTypes, t) {
-			return invalid("%q is no type of event", t)
+			return invalid("%q is not an event type", t)
 		}
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 // MakeKey makes a key and tells its secret.
 func (o *Office) MakeKey(ctx context.Context, req retake.KeyRequest) (retake.NewKey, error) {
 	if !slices.Contains(retake.KeyKinds, req.Kind) {
-		return retake.NewKey{}, invalid("%q is no kind of key", req.Kind)
+		return retake.NewKey{}, invalid("%q is not a key role", req.Kind)
 	}
 	now := o.Clock.Now()
 	if req.Expires != nil && !req.Expires.After(now) {

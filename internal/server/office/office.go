@@ -111,7 +111,7 @@ func (o *Office) SetLimits(ctx context.Context, l retake.Limits) (retake.Namespa
 		name      string
 		want, top int64
 	}{
-		{"within", int64(l.Within), int64(c.Within)}, {"gone_after", int64(l.GoneAfter), 0}, {"moment", l.Moment, c.Moment}, {"store", l.Store, c.Store},
+		{"within", int64(l.Within), int64(c.Within)}, {"gone_after", int64(l.GoneAfter), 0}, {"moment", l.Checkpoint, c.Checkpoint}, {"store", l.Store, c.Store},
 		{"workspaces", l.Workspaces, c.Workspaces}, {"per_second", l.PerSecond, c.PerSecond}, {"restore_hour", l.RestoreHour, c.RestoreHour},
 	} {
 		if f.want < 0 || f.top > 0 && (f.want == 0 || f.want > f.top) {

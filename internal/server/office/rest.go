@@ -138,7 +138,7 @@ func (o *Office) Import(ctx context.Context, req retake.ImportRequest, r io.Read
 		return retake.SaveResult{}, fmt.Errorf("open a new directory: %w", err)
 	}
 	defer root.Close() //nolint:errcheck // synced by then
-	report, err := archive.Extract(ctx, r, root, archive.Limits{Bytes: o.Space().Limits.Moment, Ratio: importRatio, Room: o.Room})
+	report, err := archive.Extract(ctx, r, root, archive.Limits{Bytes: o.Space().Limits.Checkpoint, Ratio: importRatio, Room: o.Room})
 	if err != nil {
 		drop()
 		return retake.SaveResult{}, err

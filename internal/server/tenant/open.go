@@ -103,12 +103,12 @@ func (p *Pool) serve(ctx context.Context, ns retake.NamespaceID, r *room) (*serv
 		FS: fsx.OS(), Indexes: dirs["index"], Data: own, Clock: p.o.Clock, Boot: p.o.Boot,
 		Returns: dirs["returns"], Signals: dirs["signals"], Sessions: dirs["sessions"],
 		Locks: fsx.NewLocks(place.Locks), Fence: true, Wait: waitForWriter, Sole: true, Protection: "remote",
-		Policy:    func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		Floor:     p.o.Floor,
-		Steadfast: true, // an agent that fills the store must not push older moments out
-		Within:    func(retake.WorkspaceID) time.Duration { return limits().Within },
-		GoneAfter: func(retake.WorkspaceID) time.Duration { return limits().GoneAfter },
-		Moment:    func() int64 { return limits().Moment },
+		Policy:     func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+		Floor:      p.o.Floor,
+		Steadfast:  true, // an agent that fills the store must not push older checkpoints out
+		Within:     func(retake.WorkspaceID) time.Duration { return limits().Within },
+		GoneAfter:  func(retake.WorkspaceID) time.Duration { return limits().GoneAfter },
+		Checkpoint: func() int64 { return limits().Checkpoint },
 	}
 	if p.o.Backup != nil {
 		parts.Backup = p.o.Backup(ns, filepath.Join(own, "backup"), parts.Locks)

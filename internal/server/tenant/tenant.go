@@ -124,7 +124,7 @@ func CheckName(ns retake.NamespaceID) error {
 	if nameForm().MatchString(string(ns)) {
 		return nil
 	}
-	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is no name of a namespace", ns), Safe: unchanged,
+	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is not a valid namespace name", ns), Safe: unchanged,
 		Hint: "lowercase letters, digits and dashes, at most 63, a letter or digit at both ends"}
 }
 

@@ -62,7 +62,7 @@ var workspaceForm = pattern.Late(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 // hosted makes a directory for a workspace of that name, below the namespace's own files.
 func (w *walled) hosted(name string) (string, error) {
 	if !workspaceForm().MatchString(name) {
-		return "", &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is no name of a workspace", name), Safe: unchanged,
+		return "", &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is not a valid workspace name", name), Safe: unchanged,
 			Hint: "letters, digits, dots, dashes and underscores, at most 100, a letter or digit first"}
 	}
 	files, err := w.fsys.OpenRoot(w.place.Files)
@@ -132,7 +132,7 @@ func (w *walled) Init(ctx context.Context, req retake.InitRequest) (retake.SaveR
 	return res, err
 }
 
-// Save pins for those who may decide what stays, and refuses one moment more when the
+// Save pins for those who may decide what stays, and refuses one checkpoint more when the
 // namespace has used up its room.
 func (w *walled) Save(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, error) {
 	if req.Pin != "" {
@@ -152,11 +152,11 @@ func (w *walled) Save(ctx context.Context, req retake.SaveRequest) (retake.SaveR
 }
 
 // listed: what is acknowledged here is also in the rows, or nobody would be told of it.
-// The moment is stored all the same; the same request again finds it and lists it.
+// The checkpoint is stored all the same; the same request again finds it and lists it.
 func listed(warnings []retake.Warning) error {
 	for _, w := range warnings {
 		if w.Code == "unlisted" {
-			return &retake.Error{Kind: retake.Away, What: "the moment is stored, and its row cannot be written: " + w.Text,
+			return &retake.Error{Kind: retake.Away, What: "the checkpoint is stored, and its row cannot be written: " + w.Text,
 				Safe: "It is stored, and is listed when the database answers.", Hint: "ask again with the same idempotency key"}
 		}
 	}
@@ -203,7 +203,7 @@ func (w *walled) full(ctx context.Context) error {
 		return nil
 	}
 	return &retake.Error{Kind: retake.Limit, What: fmt.Sprintf("not saved: the history takes %d MB, the limit of the namespace", most/1e6), Safe: unchanged,
-		Hint: "keep moments for a shorter time, ask for deletions, or ask for a higher limit"}
+		Hint: "keep checkpoints for a shorter time, ask for deletions, or ask for a higher limit"}
 }
 
 func (w *walled) Estimate(ctx context.Context, dir string) (retake.Estimate, error) {

@@ -66,7 +66,7 @@ func erase(ctx context.Context, svc retake.Service, d retake.Deletion) (retake.D
 	if err != nil {
 		return "", "", err
 	}
-	note := fmt.Sprintf("%d moments were forgotten", len(stones))
+	note := fmt.Sprintf("%d checkpoints were forgotten", len(stones))
 	if gone > 0 {
 		note += fmt.Sprintf(", %d were forgotten already", gone)
 	}
@@ -89,14 +89,14 @@ func refusal(ctx context.Context, svc retake.Service, d retake.Deletion, cause e
 			continue
 		}
 		if name, held := strings.CutPrefix(p.Name, retake.HoldPrefix); held {
-			kept = append(kept, fmt.Sprintf("moment %d is held as %s", p.Number, name))
+			kept = append(kept, fmt.Sprintf("checkpoint %d is held as %s", p.Number, name))
 		} else {
-			kept = append(kept, fmt.Sprintf("moment %d is pinned as %s", p.Number, p.Name))
+			kept = append(kept, fmt.Sprintf("checkpoint %d is pinned as %s", p.Number, p.Name))
 		}
 	}
 	for _, cp := range line.Checkpoints {
 		if wanted[cp.ID] {
-			kept = append(kept, fmt.Sprintf("moment %d is the newest", cp.Number))
+			kept = append(kept, fmt.Sprintf("checkpoint %d is the newest", cp.Number))
 		}
 	}
 	if len(kept) == 0 {

@@ -141,7 +141,7 @@ func (h *house) write() {
 	h.must(os.WriteFile(filepath.Join(h.root, "a"), fmt.Appendf(nil, "text %d", h.n), 0o644))
 }
 
-// saves takes n moments, each that long after the one before.
+// saves takes n checkpoints, each that long after the one before.
 func (h *house) saves(n int, step time.Duration) {
 	h.Helper()
 	for range n {
@@ -159,7 +159,7 @@ func (h *house) line() retake.Timeline {
 	return line
 }
 
-func (h *house) moment(ref string) retake.Checkpoint {
+func (h *house) checkpoint(ref string) retake.Checkpoint {
 	h.Helper()
 	cp, err := h.svc.Find(h.Context(), h.ws, ref)
 	h.must(err)

@@ -46,7 +46,7 @@ func thin(ctx context.Context, svc retake.Service) (int64, string, error) {
 	if err != nil {
 		return 0, "", err
 	}
-	what := fmt.Sprintf("%d moments went, %d bytes were given back", rep.Forgotten, max(0, rep.Sweep.Before-rep.Sweep.After))
+	what := fmt.Sprintf("%d checkpoints went, %d bytes were given back", rep.Forgotten, max(0, rep.Sweep.Before-rep.Sweep.After))
 	if rep.Over > 0 {
 		what += fmt.Sprintf(", %d bytes above the budget are kept on purpose", rep.Over)
 	}

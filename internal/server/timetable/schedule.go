@@ -173,9 +173,9 @@ func (t *Timetable) save(ctx context.Context, svc retake.Service, ns retake.Name
 	case err != nil:
 		return "", err
 	case !res.Recorded:
-		return fmt.Sprintf("nothing changed since moment %d", res.Checkpoint.Number), nil
+		return fmt.Sprintf("nothing changed since checkpoint %d", res.Checkpoint.Number), nil
 	default:
-		return fmt.Sprintf("moment %d", res.Checkpoint.Number), nil
+		return fmt.Sprintf("checkpoint %d", res.Checkpoint.Number), nil
 	}
 }
 
@@ -185,7 +185,7 @@ func drill(ctx context.Context, svc retake.Service) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	what := fmt.Sprintf("%d moments, %d objects and %d bytes read back", rep.Checkpoints, rep.Objects, rep.Bytes)
+	what := fmt.Sprintf("%d checkpoints, %d objects and %d bytes read back", rep.Checkpoints, rep.Objects, rep.Bytes)
 	if n := len(rep.Failed); n > 0 {
 		return what, fmt.Errorf("%d cannot be read back, the first is %s", n, rep.Failed[0])
 	}

@@ -36,7 +36,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// A schedule takes moments when files changed, each at its time.
+// A schedule takes checkpoints when files changed, each at its time.
 func TestScheduledSave(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -47,7 +47,7 @@ func TestScheduledSave(t *testing.T) {
 	h.must(h.ledger.Put(t.Context(), ledger.Due{Queue: ledger.QueueSchedule, Namespace: acme, ID: s.ID, At: h.clock.Now()})) // too early
 	h.once(tt, ledger.QueueSchedule)
 	if n := len(h.line().Checkpoints); n != 1 {
-		t.Fatalf("%d moments before its time", n)
+		t.Fatalf("%d checkpoints before its time", n)
 	}
 	h.clock.Move(time.Second)
 	h.once(tt, ledger.QueueSchedule)
@@ -56,7 +56,7 @@ func TestScheduledSave(t *testing.T) {
 		t.Fatalf("%+v", line)
 	}
 	got := h.schedule(s.ID)
-	if got.Last == nil || got.Last.What != "moment 2" || got.Last.Err != "" || !got.Next.Equal(began.Add(20*time.Minute)) || got.Missed != 0 {
+	if got.Last == nil || got.Last.What != "checkpoint 2" || got.Last.Err != "" || !got.Next.Equal(began.Add(20*time.Minute)) || got.Missed != 0 {
 		t.Errorf("%+v %+v", got, got.Last)
 	}
 	h.clock.Move(10 * time.Minute)
@@ -97,7 +97,7 @@ func TestMissedRuns(t *testing.T) {
 		t.Errorf("%+v", told)
 	}
 	if n := len(h.line().Checkpoints); n != 2 {
-		t.Errorf("%d moments", n)
+		t.Errorf("%d checkpoints", n)
 	}
 	h.clock.Move(day)
 	h.once(tt, ledger.QueueSchedule)
@@ -146,7 +146,7 @@ func TestRunsThatFail(t *testing.T) {
 	if got := h.schedule(s.ID); got.Last == nil || got.Last.Err == "" || got.Last.What != "" || !got.Next.Equal(began.Add(2*time.Hour)) {
 		t.Errorf("%+v", got)
 	}
-	if got := h.schedule(ours.ID); got.Last == nil || got.Last.Err != "" || !strings.Contains(got.Last.What, "1 moments") {
+	if got := h.schedule(ours.ID); got.Last == nil || got.Last.Err != "" || !strings.Contains(got.Last.What, "1 checkpoints") {
 		t.Errorf("%+v", got)
 	}
 	other, err := h.ledger.Book("other").Schedule(t.Context(), bad.ID)
@@ -158,7 +158,7 @@ func TestRunsThatFail(t *testing.T) {
 	h.write()
 	h.clock.Move(time.Hour)
 	h.once(tt, ledger.QueueSchedule)
-	if got := h.schedule(s.ID); got.Last.Err != "" || got.Last.What != "moment 2" {
+	if got := h.schedule(s.ID); got.Last.Err != "" || got.Last.What != "checkpoint 2" {
 		t.Errorf("%+v", got.Last)
 	}
 }
@@ -188,7 +188,7 @@ func TestRunsOfOthers(t *testing.T) {
 	away = false
 	h.clock.Move(5 * time.Second)
 	h.once(tt, ledger.QueueSchedule)
-	if got := h.schedule(s.ID); got.Last == nil || got.Last.What != "moment 2" {
+	if got := h.schedule(s.ID); got.Last == nil || got.Last.What != "checkpoint 2" {
 		t.Errorf("%+v", got)
 	}
 	h.clock.Move(time.Hour)
@@ -198,13 +198,13 @@ func TestRunsOfOthers(t *testing.T) {
 		return nil
 	}
 	_, _ = tt.Once(ctx, ledger.QueueSchedule)
-	if got := h.schedule(s.ID); got.Last.What != "moment 2" {
+	if got := h.schedule(s.ID); got.Last.What != "checkpoint 2" {
 		t.Errorf("%+v", got.Last)
 	}
 	h.opens = nil
 	h.write()
 	h.once(tt, ledger.QueueSchedule)
-	if got := h.schedule(s.ID); got.Last.What != "moment 3" {
+	if got := h.schedule(s.ID); got.Last.What != "checkpoint 3" {
 		t.Errorf("it was not given back: %+v", got.Last)
 	}
 }
@@ -227,7 +227,7 @@ func TestDrillFindsDamage(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	s := h.plan(retake.WorkDrill, "0 * * * *")
-	h.st.Damage(h.moment("1").Tree)
+	h.st.Damage(h.checkpoint("1").Tree)
 	h.clock.Move(time.Hour)
 	h.once(h.table(), ledger.QueueSchedule)
 	if got := h.schedule(s.ID); got.Last == nil || !strings.Contains(got.Last.Err, "cannot be read") {

@@ -51,7 +51,7 @@ func TestRetention(t *testing.T) {
 	s := h.plan(retake.WorkRetain, "0 * * * *")
 	h.clock.Move(time.Hour)
 	h.once(tt, ledger.QueueSchedule)
-	if got := h.schedule(s.ID); got.Last == nil || got.Last.Err != "" || !strings.Contains(got.Last.What, "moments went") || len(h.told(retake.EventRetention)) != 3 {
+	if got := h.schedule(s.ID); got.Last == nil || got.Last.Err != "" || !strings.Contains(got.Last.What, "checkpoints went") || len(h.told(retake.EventRetention)) != 3 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -76,7 +76,7 @@ func (h *house) ask(id string, refs ...string) retake.Deletion {
 	h.Helper()
 	d := retake.Deletion{ID: id, Workspace: h.ws, State: retake.DeletionWaiting, Asked: h.clock.Now(), Due: h.clock.Now().Add(7 * day)}
 	for _, r := range refs {
-		d.Checkpoints = append(d.Checkpoints, h.moment(r).ID)
+		d.Checkpoints = append(d.Checkpoints, h.checkpoint(r).ID)
 	}
 	h.must(h.book.PutDeletion(h.Context(), d))
 	h.must(h.ledger.Put(h.Context(), ledger.Due{Queue: ledger.QueueDeletion, Namespace: acme, ID: id, At: d.Due}))
@@ -117,7 +117,7 @@ func TestDeletion(t *testing.T) {
 	h.clock.Move(time.Second)
 	h.once(tt, ledger.QueueDeletion)
 	d := h.deletion("del_1")
-	if d.State != retake.DeletionDone || d.Done == nil || len(h.line().Checkpoints) != 4 || !strings.Contains(d.Note, "1 moments were forgotten, 1") {
+	if d.State != retake.DeletionDone || d.Done == nil || len(h.line().Checkpoints) != 4 || !strings.Contains(d.Note, "1 checkpoints were forgotten, 1") {
 		t.Errorf("%+v, %d left", d, len(h.line().Checkpoints))
 	}
 	entries, err := h.book.Audit(t.Context(), retake.AuditQuery{})
@@ -169,7 +169,7 @@ func TestRefusedDeletion(t *testing.T) {
 	h.clock.Move(7 * day)
 	h.deletions(h.table())
 	for id, words := range map[string]string{
-		"del_held": "moment 2 is held as case-7", "del_pinned": "moment 3 is pinned as release", "del_newest": "moment 6 is the newest",
+		"del_held": "checkpoint 2 is held as case-7", "del_pinned": "checkpoint 3 is pinned as release", "del_newest": "checkpoint 6 is the newest",
 	} {
 		if d := h.deletion(id); d.State != retake.DeletionRefused || !strings.Contains(d.Note, words) {
 			t.Errorf("%+v", d)

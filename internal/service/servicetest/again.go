@@ -14,7 +14,7 @@ import (
 )
 
 // A caller that did not hear the answer asks again under the same id, and gets the
-// moment that there is.
+// checkpoint that there is.
 func askedTwice(t *testing.T, b *bench) {
 	b.write("a", "1")
 	b.init()
@@ -39,17 +39,17 @@ func askedTwice(t *testing.T, b *bench) {
 		t.Errorf("asked once more, later: %d of %d", third.Checkpoint.Number, b.log().Total)
 	}
 	if got := b.cat(string(id), "a"); got != "2" {
-		t.Errorf("the moment holds %q", got)
+		t.Errorf("the checkpoint holds %q", got)
 	}
 	if res := b.save(""); res.Checkpoint.Number != 3 || b.cat("latest", "a") != "3" {
-		t.Error("what changed since is not in the next moment")
+		t.Error("what changed since is not in the next checkpoint")
 	}
 	_, err := b.s.Save(b.ctx(), retake.SaveRequest{Workspace: b.ws.ID, ID: "cp_nonsense"})
 	wantKind(t, err, retake.Invalid)
 }
 
-// With IfChanged a moment is added only when the content is another. Times alone are
-// no reason, and are not forgotten: the next moment has them.
+// With IfChanged a checkpoint is added only when the content is another. Times alone are
+// no reason, and are not forgotten: the next checkpoint has them.
 func ifChanged(t *testing.T, b *bench) {
 	b.write("a", "1")
 	b.write("dir/b", "1")
@@ -83,11 +83,11 @@ func ifChanged(t *testing.T, b *bench) {
 	try(true, "a directory was removed")
 	try(false, "nothing changed again")
 	if n := b.log().Total; n != 3 {
-		t.Errorf("%d moments", n)
+		t.Errorf("%d checkpoints", n)
 	}
 }
 
-// Many saves in a row, each with a little change, of all kinds: every moment holds
+// Many saves in a row, each with a little change, of all kinds: every checkpoint holds
 // exactly what was there.
 func inARow(t *testing.T, b *bench) {
 	b.write("keep/a", "a")

@@ -40,7 +40,7 @@ func gitLeftBehind(t *testing.T, b *bench) {
 	b.commit("feature", "2")
 	b.write("a", "two\n")
 	b.save("on a branch")
-	want := retake.GitLeft{Path: ".git", Now: retake.GitHead{Branch: "feature", Commit: "2222222"}, Then: retake.GitHead{Branch: "main", Commit: "1111111"}, Moment: 1}
+	want := retake.GitLeft{Path: ".git", Now: retake.GitHead{Branch: "feature", Commit: "2222222"}, Then: retake.GitHead{Branch: "main", Commit: "1111111"}, Checkpoint: 1}
 	for _, req := range []retake.PlanRequest{{Course: retake.CourseRestore, Ref: "1"}, {Course: retake.CourseUndo}} {
 		p := b.plan(req)
 		if len(p.Git) != 1 || p.Git[0] != want || asks(p, retake.ObstacleGit) == nil {

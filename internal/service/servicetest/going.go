@@ -148,7 +148,7 @@ func paths(steps []retake.Step) []string {
 	return out
 }
 
-// shop makes a workspace with a little of everything, and its first moment.
+// shop makes a workspace with a little of everything, and its first checkpoint.
 func (b *bench) shop() string {
 	b.Helper()
 	b.write("src/app.go", "package app\n")
@@ -181,17 +181,17 @@ func restoreAll(t *testing.T, b *bench) {
 	res := b.restore("1")
 	b.wantTree(before, "after the restore")
 	if res.Safety.Number != 2 || res.Checkpoint.Number != 3 || res.Checkpoint.Parent != res.Target.ID {
-		t.Errorf("safety %d, moment %d with parent %s", res.Safety.Number, res.Checkpoint.Number, res.Checkpoint.Parent)
+		t.Errorf("safety %d, checkpoint %d with parent %s", res.Safety.Number, res.Checkpoint.Number, res.Checkpoint.Parent)
 	}
 	if res.Checkpoint.Content != res.Target.Content || res.Checkpoint.Tree != res.Target.Tree {
-		t.Error("the moment after a restore is not what was gone to")
+		t.Error("the checkpoint after a restore is not what was gone to")
 	}
 	if res.Deleted != 1 || res.Written != 4 { // new/deep/file; app.go, auth.go, faq.md, main.go
 		t.Errorf("deleted %d, written %d", res.Deleted, res.Written)
 	}
 	b.restore("2")
 	b.wantTree(wrecked, "after the way back")
-	b.write("late", "not in any moment\n")
+	b.write("late", "not in any checkpoint\n")
 	late := b.tree(b.root)
 	res = b.restore("1")
 	if b.wantTree(before, "with loose edits"); res.Safety.Trigger != retake.TriggerSafety {
@@ -225,7 +225,7 @@ func restoreNothing(t *testing.T, b *bench) {
 	before := b.shop()
 	res := b.restore("1")
 	if res.Checkpoint.Number != 1 || b.log().Total != 1 {
-		t.Errorf("a restore to what is there added moment %d", res.Checkpoint.Number)
+		t.Errorf("a restore to what is there added checkpoint %d", res.Checkpoint.Number)
 	}
 	b.wantTree(before, "after nothing")
 }
@@ -236,7 +236,7 @@ func planTouchesNone(t *testing.T, b *bench) {
 	before := b.tree(b.root)
 	p := b.plan(retake.PlanRequest{Course: retake.CourseRestore, Ref: "1"})
 	if b.wantTree(before, "after a plan"); b.log().Total != 1 {
-		t.Error("a plan added a moment")
+		t.Error("a plan added a checkpoint")
 	}
 	if again := b.plan(retake.PlanRequest{Course: retake.CourseRestore, Ref: "1"}); again.Digest != p.Digest {
 		t.Error("the same plan has two digests")
@@ -269,13 +269,13 @@ func planMoved(t *testing.T, b *bench) {
 	_, err := b.s.ApplyRestore(b.ctx(), retake.ApplyRequest{PlanRequest: retake.PlanRequest{Workspace: b.ws.ID, Course: retake.CourseRestore, Ref: "1"}, Digest: p.Digest})
 	wantKind(t, err, retake.Moved)
 	if b.wantTree(before, "after a plan that moved"); b.log().Total != 2 {
-		t.Error("a plan that moved added a moment")
+		t.Error("a plan that moved added a checkpoint")
 	}
 }
 
 func consent(t *testing.T, b *bench) {
 	b.shop()
-	b.write("src/app.go", "mine, in no moment\n")
+	b.write("src/app.go", "mine, in no checkpoint\n")
 	req := retake.ApplyRequest{PlanRequest: retake.PlanRequest{Workspace: b.ws.ID, Course: retake.CourseRestore, Ref: "1"}}
 	p := b.plan(req.PlanRequest)
 	if len(p.Obstacles) != 1 || p.Obstacles[0].Class != retake.ObstacleChanged || !slices.Equal(p.Obstacles[0].Paths, []string{"src/app.go"}) {
@@ -284,13 +284,13 @@ func consent(t *testing.T, b *bench) {
 	req.Digest = p.Digest
 	_, err := b.s.ApplyRestore(b.ctx(), req)
 	wantKind(t, err, retake.Denied)
-	if b.read("src/app.go") != "mine, in no moment\n" || b.log().Total != 1 {
+	if b.read("src/app.go") != "mine, in no checkpoint\n" || b.log().Total != 1 {
 		t.Error("something was done without consent")
 	}
 	req.Accept = []string{retake.ObstacleChanged}
 	_, err = b.s.ApplyRestore(b.ctx(), req)
 	b.must(err)
-	if b.read("src/app.go") != "package app\n" || b.cat("2", "src/app.go") != "mine, in no moment\n" {
+	if b.read("src/app.go") != "package app\n" || b.cat("2", "src/app.go") != "mine, in no checkpoint\n" {
 		t.Error("the edit is not where it should be")
 	}
 }

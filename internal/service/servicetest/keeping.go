@@ -64,7 +64,7 @@ func forget(t *testing.T, b *bench) {
 		t.Errorf("scrub: %+v", rep)
 	}
 	if b.cat("3", "a") != "version 1" || b.cat("6", "a") != "version 4" {
-		t.Error("a kept moment reads otherwise")
+		t.Error("a kept checkpoint reads otherwise")
 	}
 	if n := b.save("next").Checkpoint.Number; n != 7 {
 		t.Errorf("next number is %d", n)
@@ -176,7 +176,7 @@ func deinitAndAgain(t *testing.T, b *bench) {
 	}
 	before := b.ws.ID
 	if n := b.init().Checkpoint.Number; n != 2 || b.ws.ID != before {
-		t.Errorf("protected again it is %s with moment %d; it was %s", b.ws.ID, n, before)
+		t.Errorf("protected again it is %s with checkpoint %d; it was %s", b.ws.ID, n, before)
 	}
 }
 
@@ -259,7 +259,7 @@ func initInside(t *testing.T, b *bench) {
 	wantKind(t, err, retake.Denied)
 }
 
-// budget: when the time is over, what was read is a partial moment; then comes
+// budget: when the time is over, what was read is a partial checkpoint; then comes
 // the complete one.
 func budget(t *testing.T, b *bench) {
 	b.write("keep", "k")
@@ -270,13 +270,13 @@ func budget(t *testing.T, b *bench) {
 	res, err := b.s.Save(b.ctx(), retake.SaveRequest{Workspace: b.ws.ID, Intent: "hurry", Budget: time.Nanosecond})
 	b.must(err)
 	if res.Partial == nil || res.Partial.Coverage.Grade != retake.Partial || res.Partial.Coverage.Count()[retake.ReasonBudget] == 0 {
-		t.Fatalf("no partial moment: %+v", res.Checkpoint)
+		t.Fatalf("no partial checkpoint: %+v", res.Checkpoint)
 	}
 	if res.Partial.Changed.Deleted != 0 {
 		t.Errorf("what was not read counts as deleted: %+v", res.Partial.Changed)
 	}
 	if cp := res.Checkpoint; cp.Coverage.Grade != retake.Complete || cp.Number != 3 || cp.Files != 41 || cp.Trigger != retake.TriggerComplete {
-		t.Errorf("complete moment: %+v", cp)
+		t.Errorf("complete checkpoint: %+v", cp)
 	}
 	if b.cat("3", "new/7") != "text 7" || b.cat("3", "keep") != "k" {
 		t.Error("reads otherwise")

@@ -152,7 +152,7 @@ func initWhereOneWas(t *testing.T, b *bench) {
 	b.must(os.Mkdir(b.root, 0o755))
 	_, err := b.s.Init(b.ctx(), retake.InitRequest{Dir: b.root})
 	wantKind(t, err, retake.Exists)
-	b.wantSaid(err, "the workspace shop was here", "Nothing was changed. Its moment is kept.",
+	b.wantSaid(err, "the workspace shop was here", "Nothing was changed. Its checkpoint is kept.",
 		"retake restore latest --workspace shop\n", "retake init --continue "+b.root+"\n", "retake init --new "+b.root)
 	if all, err := b.s.Workspaces(b.ctx()); err != nil || len(all) != 1 {
 		t.Errorf("%d workspaces, %v", len(all), err)
@@ -169,12 +169,12 @@ func initContinues(t *testing.T, b *bench) {
 	res, err := b.s.Init(b.ctx(), retake.InitRequest{Dir: b.root, Mark: retake.MarkContinue})
 	b.must(err)
 	if res.Workspace.ID != b.ws.ID || res.Checkpoint.Number != 2 {
-		t.Errorf("%s has moment %d", res.Workspace.ID, res.Checkpoint.Number)
+		t.Errorf("%s has checkpoint %d", res.Workspace.ID, res.Checkpoint.Number)
 	}
 	b.restore("1")
 	b.gone("other")
 	if b.read("docs/faq.md") != "questions\n" {
-		t.Error("the first moment did not come back")
+		t.Error("the first checkpoint did not come back")
 	}
 }
 
@@ -185,7 +185,7 @@ func initAnew(t *testing.T, b *bench) {
 	res, err := b.s.Init(b.ctx(), retake.InitRequest{Dir: b.root, Mark: retake.MarkNew})
 	b.must(err)
 	if res.Workspace.ID == b.ws.ID || res.Checkpoint.Number != 1 {
-		t.Errorf("%s has moment %d", res.Workspace.ID, res.Checkpoint.Number)
+		t.Errorf("%s has checkpoint %d", res.Workspace.ID, res.Checkpoint.Number)
 	}
 	if b.cat("1", "docs/faq.md") != "questions\n" {
 		t.Error("the old history is not kept")
@@ -200,7 +200,7 @@ func lostRootTellsTheWay(t *testing.T, b *bench) {
 	wantKind(t, err, retake.NotFound)
 	b.wantSaid(err, "the directory of shop is gone", back)
 	_, err = b.s.Locate(b.ctx(), filepath.Join(b.root, "src"))
-	b.wantSaid(err, "The workspace shop was here, and its moment is kept.", back)
+	b.wantSaid(err, "The workspace shop was here, and its checkpoint is kept.", back)
 	_, err = b.s.PlanRestore(b.ctx(), retake.PlanRequest{Workspace: b.ws.ID, Course: retake.CourseUndo})
 	b.wantSaid(err, back)
 	b.must(os.Mkdir(b.root, 0o755))

@@ -12,7 +12,7 @@ import (
 	"github.com/retake-dev/retake/internal/clock"
 )
 
-func firstMoment(t *testing.T, b *bench) {
+func firstCheckpoint(t *testing.T, b *bench) {
 	b.write("a.txt", "one\n")
 	b.write("sub/b.txt", "two\n")
 	b.must(os.Symlink("a.txt", filepath.Join(b.root, "link")))
@@ -32,8 +32,8 @@ func firstMoment(t *testing.T, b *bench) {
 	wantKind(t, err, retake.Exists)
 }
 
-// An explicit save is a moment also when no file changed; created tells.
-func everyMoment(t *testing.T, b *bench) {
+// An explicit save is a checkpoint also when no file changed; created tells.
+func everyCheckpoint(t *testing.T, b *bench) {
 	b.write("a.txt", "one\n")
 	first := b.init().Checkpoint
 	again := b.save("nothing new, app healthy")
@@ -121,11 +121,11 @@ func diff(t *testing.T, b *bench) {
 	c, err = b.s.Diff(b.ctx(), retake.DiffQuery{Workspace: b.ws.ID, To: "1"})
 	b.must(err)
 	if c.From != nil || len(c.Changes) == 0 {
-		t.Errorf("the first moment compares with %v", c.From)
+		t.Errorf("the first checkpoint compares with %v", c.From)
 	}
 }
 
-// diffInParts asks for two changes at a time, of moments and of now, and gets them all once
+// diffInParts asks for two changes at a time, of checkpoints and of now, and gets them all once
 // and in one order; a name that is not text does not lose its place.
 func diffInParts(t *testing.T, b *bench) {
 	b.write("keep", "k")

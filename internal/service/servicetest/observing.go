@@ -17,7 +17,7 @@ import (
 
 // observings are what agents tell, and what becomes of it.
 var observings = map[string]func(*testing.T, *bench){
-	"TurnIsAMoment":        turnIsAMoment,
+	"TurnIsACheckpoint":    turnIsACheckpoint,
 	"TurnThatOnlyTalked":   turnThatOnlyTalked,
 	"ToldTwice":            toldTwice,
 	"NotProtected":         notProtected,
@@ -80,7 +80,7 @@ func (a *agent) run(command string) retake.Reaction {
 	return a.tell(s)
 }
 
-// end ends the turn and waits for its moment.
+// end ends the turn and waits for its checkpoint.
 func (a *agent) end(message string) retake.Checkpoint {
 	a.Helper()
 	return a.endWhile(message, func() {})
@@ -120,10 +120,10 @@ func (b *bench) until(what string, f func() bool) {
 	}
 }
 
-// await waits for a moment.
+// await waits for a checkpoint.
 func (b *bench) await(is func(retake.Checkpoint) bool) (found retake.Checkpoint) {
 	b.Helper()
-	b.until("the moment comes", func() bool {
+	b.until("the checkpoint comes", func() bool {
 		t, err := b.s.Log(b.ctx(), retake.LogQuery{Workspace: b.ws.ID, Limit: 10})
 		b.must(err)
 		i := slices.IndexFunc(t.Checkpoints, is)
@@ -135,7 +135,7 @@ func (b *bench) await(is func(retake.Checkpoint) bool) (found retake.Checkpoint)
 	return found
 }
 
-func turnIsAMoment(t *testing.T, b *bench) {
+func turnIsACheckpoint(t *testing.T, b *bench) {
 	b.write("a", "1")
 	b.init()
 	a := b.agent("claude-code", "s1")
@@ -145,7 +145,7 @@ func turnIsAMoment(t *testing.T, b *bench) {
 	b.write("a", "2")
 	cp := a.end("hello")
 	if cp.Number != 2 || cp.Intent != "say hello" || cp.Changed.Edited != 1 || cp.Turn.Agent != "claude-code" || cp.Turn.Version != "1.2" {
-		t.Errorf("the moment is %+v of %+v", cp, cp.Turn)
+		t.Errorf("the checkpoint is %+v of %+v", cp, cp.Turn)
 	}
 	b.write("mine", "x") // between two turns
 	r := a.prompt("go on")
@@ -153,7 +153,7 @@ func turnIsAMoment(t *testing.T, b *bench) {
 		t.Fatalf("what was there before the turn is %+v", r.Checkpoint)
 	}
 	if b.cat("3", "mine") != "x" {
-		t.Error("the moment before the turn does not hold what changed outside turns")
+		t.Error("the checkpoint before the turn does not hold what changed outside turns")
 	}
 }
 
@@ -183,7 +183,7 @@ func toldTwice(t *testing.T, b *bench) {
 	log, err := b.s.Log(b.ctx(), retake.LogQuery{Workspace: b.ws.ID})
 	b.must(err)
 	if log.Total != 2 {
-		t.Errorf("one turn that was told four times is %d moments, want 2 with the start", log.Total)
+		t.Errorf("one turn that was told four times is %d checkpoints, want 2 with the start", log.Total)
 	}
 }
 
@@ -227,7 +227,7 @@ func riskBeforeItRuns(t *testing.T, b *bench) {
 	}
 	b.remove("src")
 	if got := b.cat(fmt.Sprint(r.Checkpoint.Number), "src/b"); got != "new in this turn" {
-		t.Errorf("the moment before the call holds %q", got)
+		t.Errorf("the checkpoint before the call holds %q", got)
 	}
 	if r := a.run("ls"); r.Checkpoint != nil {
 		t.Errorf("a harmless call makes %+v", r.Checkpoint)
@@ -249,7 +249,7 @@ func undoTakesATurn(t *testing.T, b *bench) {
 		b.remove("src/a")
 	})
 	b.undo()
-	b.wantTree(first, "after one undo: the whole second turn is taken back, with the moments in it")
+	b.wantTree(first, "after one undo: the whole second turn is undone, with the checkpoints in it")
 	b.undo()
 	if got := b.read("src/a"); got != "1" {
 		t.Errorf("after two undos src/a is %q: two undos are two turns", got)
@@ -273,7 +273,7 @@ func undoInATurn(t *testing.T, b *bench) {
 	a.end("")
 	plan := b.plan(retake.PlanRequest{Workspace: b.ws.ID, Course: retake.CourseUndo, Ref: fmt.Sprint(r.Checkpoint.Number)})
 	if plan.Target.Number != r.Checkpoint.Number+1 || len(plan.Writes) != 1 {
-		t.Errorf("to undo a moment in a turn is to undo the turn: the target is %d", plan.Target.Number)
+		t.Errorf("to undo a checkpoint in a turn is to undo the turn: the target is %d", plan.Target.Number)
 	}
 }
 
@@ -289,7 +289,7 @@ func effectsStayDone(t *testing.T, b *bench) {
 		b.write("a", "3")
 	})
 	if len(cp.Effects) != 1 || cp.Effects[0].ID != "e1" {
-		t.Fatalf("the moment holds the effects %+v", cp.Effects)
+		t.Fatalf("the checkpoint holds the effects %+v", cp.Effects)
 	}
 	a.prompt("more")
 	a.run("npm publish")

@@ -44,7 +44,7 @@ func effectsOnceAfterARestart(t *testing.T, b *bench) {
 	}
 	b.write("a", "3")
 	if cp := b.save("next").Checkpoint; len(cp.Effects) != 0 {
-		t.Errorf("the next moment holds it again: %+v", cp.Effects)
+		t.Errorf("the next checkpoint holds it again: %+v", cp.Effects)
 	}
 }
 
@@ -99,7 +99,7 @@ func forgottenInATurn(t *testing.T, b *bench) {
 	b.must(err)
 	b.undo()
 	if got := b.read("a"); got != "1" {
-		t.Errorf("undo of a turn of which a moment was forgotten leaves %q", got)
+		t.Errorf("undo of a turn of which a checkpoint was forgotten leaves %q", got)
 	}
 }
 
@@ -155,7 +155,7 @@ func resumeAfterAnUndoneRestore(t *testing.T, b *bench) {
 	}
 }
 
-// forgottenConversation: what later moments refer to may be swept when the only moment
+// forgottenConversation: what later checkpoints refer to may be swept when the only checkpoint
 // that holds it is forgotten. Then it is read anew, and nothing refers to what is gone.
 func forgottenConversation(t *testing.T, b *bench) {
 	b.write("a", "1")
@@ -270,7 +270,7 @@ func twoUndosAreTold(t *testing.T, b *bench) {
 	s.Turn, s.Prompt = "again", "again"
 	for range 2 { // whoever did not hear the answer asks again
 		if r := a.tell(s); !strings.Contains(r.Note, "npm publish") {
-			t.Errorf("the note %q does not say what stays done", r.Note)
+			t.Errorf("the note %q does not say what can't be undone", r.Note)
 		}
 	}
 }

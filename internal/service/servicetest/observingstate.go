@@ -34,7 +34,7 @@ func tasksAreKept(t *testing.T, b *bench) {
 	}
 	cp := a.await(func(cp retake.Checkpoint) bool { return cp.Trigger == retake.TriggerTask })
 	if cp.Turn.Tasks == nil || cp.Turn.Tasks.Done != 1 || cp.Turn.Tasks.Next != "second" {
-		t.Errorf("the moment counts %+v", cp.Turn.Tasks)
+		t.Errorf("the checkpoint counts %+v", cp.Turn.Tasks)
 	}
 	b.reopen()
 	if got, err := b.s.Tasks(b.ctx(), b.ws.ID); err != nil || !slices.Equal(got, list) {
@@ -63,7 +63,7 @@ func (a *agent) talks(text string) {
 	a.must(errors.Join(err, f.Close()))
 }
 
-// kept waits for the conversation of a moment and gives its bytes.
+// kept waits for the conversation of a checkpoint and gives its bytes.
 func (b *bench) kept(cp retake.Checkpoint) (string, retake.Conversation) {
 	b.Helper()
 	b.until("the conversation is kept", func() bool {
@@ -115,7 +115,7 @@ func rewindIsTold(t *testing.T, b *bench) {
 	a.turnOf("one", func() { b.write("a", "2"); a.run("git push origin main") })
 	b.undo()
 	r := a.prompt("go on")
-	for _, want := range []string{`"one" (checkpoint 2) was taken back`, "git push origin main", "before you repeat it"} {
+	for _, want := range []string{`"one" (checkpoint 2) was undone`, "git push origin main", "before you repeat it"} {
 		if !strings.Contains(r.Note, want) {
 			t.Errorf("the note %q does not say %q", r.Note, want)
 		}
@@ -204,7 +204,7 @@ func agentOfAPart(t *testing.T, b *bench) {
 	end.Dir = filepath.Join(b.root, "web")
 	a.tell(end)
 	if cp := a.await(func(cp retake.Checkpoint) bool { return cp.Trigger == retake.TriggerTurn }); cp.Turn.Dir != "web" {
-		t.Errorf("the moment says that the agent was in %q", cp.Turn.Dir)
+		t.Errorf("the checkpoint says that the agent was in %q", cp.Turn.Dir)
 	}
 }
 
@@ -217,7 +217,7 @@ func rebuildKeepsTurns(t *testing.T, b *bench) {
 	b.must(err)
 	after := b.find(string(before.ID))
 	if len(after.Effects) != 1 || after.Turn == nil || after.Turn.Prompt != "ship" {
-		t.Errorf("after a rebuild the moment is %+v of %+v", after, after.Turn)
+		t.Errorf("after a rebuild the checkpoint is %+v of %+v", after, after.Turn)
 	}
 }
 
@@ -242,7 +242,7 @@ func savedInTheMiddle(t *testing.T, b *bench) {
 	}
 }
 
-// transcriptThatIsNone: whatever an agent names as its transcript, the moment is whole
+// transcriptThatIsNone: whatever an agent names as its transcript, the checkpoint is whole
 // and on time.
 func transcriptThatIsNone(t *testing.T, b *bench) {
 	b.write("a", "1")
@@ -261,12 +261,12 @@ func transcriptThatIsNone(t *testing.T, b *bench) {
 			t.Errorf("%s held the turn up for %s", path, took)
 		}
 		if cp.Changed.Edited != 1 || cp.Coverage.Grade != retake.Complete {
-			t.Errorf("with the transcript %s the moment is %+v", path, cp)
+			t.Errorf("with the transcript %s the checkpoint is %+v", path, cp)
 		}
 	}
 }
 
-// agentDied: a turn whose agent is killed becomes a moment, before whatever comes next,
+// agentDied: a turn whose agent is killed becomes a checkpoint, before whatever comes next,
 // and its conversation goes on from there.
 func agentDied(t *testing.T, b *bench) {
 	b.write("a", "1")

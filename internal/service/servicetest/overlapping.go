@@ -49,17 +49,17 @@ func undoBesideAnotherSession(t *testing.T, b *bench) {
 	}
 	b.apply(retake.PlanRequest{Course: retake.CourseUndo, Ref: string(css.ID)})
 	if b.gone("src/ui/style.css"); b.read("src/inv/a.ts") != "a\n" || b.read("src/inv/b.ts") != "b\n" {
-		t.Error("work of the other session was taken back")
+		t.Error("work of the other session was undone")
 	}
 	b.undo() // the invoice module: all that it is known to have written, in one step
 	b.gone("src/inv/a.ts")
 	b.gone("src/inv/b.ts")
 	if b.read("src/made.txt") == "" || b.read("src/app.ts") != "1\n" {
-		t.Error("a file that cannot be told apart was taken back")
+		t.Error("a file that cannot be told apart was undone")
 	}
 }
 
-// undoOfInterleavedTurns: a turn is one item also when moments of another one lie between its own.
+// undoOfInterleavedTurns: a turn is one item also when checkpoints of another one lie between its own.
 func undoOfInterleavedTurns(t *testing.T, b *bench) {
 	b.write("doomed", "1\n")
 	b.write("too", "1\n")
@@ -100,7 +100,7 @@ func undoOfARange(t *testing.T, b *bench) {
 	b.gone("made-1")
 	b.gone("made-2")
 	if b.read("made-3") != "3" {
-		t.Error("a change after the range was taken back")
+		t.Error("a change after the range was undone")
 	}
 	if p := b.plan(retake.PlanRequest{Course: retake.CourseUndo}); p.Target == nil || p.Target.Number != 4 {
 		t.Errorf("then undo takes back %v", p.Target)
@@ -162,7 +162,7 @@ func undoOfAHunk(t *testing.T, b *bench) {
 		t.Errorf("one hunk back gives %q", got)
 	}
 	if p := b.plan(req); p.Total() != 0 {
-		t.Errorf("a hunk that is back already is taken back again: %+v", p.Merges)
+		t.Errorf("a hunk that is back already is undone again: %+v", p.Merges)
 	}
 	for _, paths := range [][]string{nil, {"a"}} {
 		if p := b.plan(retake.PlanRequest{Course: retake.CourseUndo, Paths: paths}); p.Target == nil || p.Target.Number != 2 {

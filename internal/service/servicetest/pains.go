@@ -108,13 +108,13 @@ func laterEditsGone(t *testing.T, b *bench) {
 	before := b.shop()
 	b.wreck()
 	b.save("later")
-	b.write("src/auth.go", "package later, in no moment\n")
+	b.write("src/auth.go", "package later, in no checkpoint\n")
 	b.write("late", "late\n")
 	later := b.tree(b.root)
 	b.restore("1")
 	b.wantTree(before, "after the restore")
 	b.undo()
-	b.wantTree(later, "after the restore was taken back")
+	b.wantTree(later, "after the restore was undone")
 	b.redo()
 	b.wantTree(before, "after it was brought again")
 }
@@ -168,7 +168,7 @@ func commitsGone(t *testing.T, b *bench) {
 	b.unmarked(repository, ".git", "after a redo")
 }
 
-// Harm: a restore to a nearly empty moment deletes everything without a word.
+// Harm: a restore to a nearly empty checkpoint deletes everything without a word.
 func nearlyAllDeleted(t *testing.T, b *bench) {
 	b.write("readme", "hello\n")
 	b.init()
@@ -193,7 +193,7 @@ func nearlyAllDeleted(t *testing.T, b *bench) {
 	b.restore("1")
 	b.gone("src")
 	b.undo()
-	b.wantTree(before, "after it was taken back")
+	b.wantTree(before, "after it was undone")
 }
 
 // Harm: a restore goes days back, and nobody is told how far and over how much.

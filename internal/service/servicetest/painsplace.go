@@ -262,7 +262,7 @@ func repositoryStaysGone(t *testing.T, b *bench) {
 }
 
 // stashIsSeen: a directory that is called as ours hides nothing. What somebody puts there
-// is in the next moment, goes with a restore to one before it, and comes back with undo.
+// is in the next checkpoint, goes with a restore to one before it, and comes back with undo.
 func stashIsSeen(t *testing.T, b *bench) {
 	b.init()
 	b.write("a", "1")
@@ -275,7 +275,7 @@ func stashIsSeen(t *testing.T, b *bench) {
 		t.Errorf("coverage: %+v", res.Checkpoint.Coverage)
 	}
 	if got := b.cat("latest", ".retake/evil.sh"); got != "payload" {
-		t.Errorf("the moment holds %q", got)
+		t.Errorf("the checkpoint holds %q", got)
 	}
 	b.restore("2")
 	b.gone(".retake/evil.sh")

@@ -17,12 +17,12 @@ func undoDeletesTheNew(t *testing.T, b *bench) {
 	b.write("src/saved", "mine\n")
 	b.write("gen/mine", "mine, in a directory of the turn\n")
 	b.save("mine")
-	b.write("src/loose", "mine, in no moment\n")
+	b.write("src/loose", "mine, in no checkpoint\n")
 	b.apply(retake.PlanRequest{Course: retake.CourseUndo, Ref: "2"})
 	if b.gone("gen/made"); b.read("src/a") != "1\n" {
 		t.Error("the turn was not taken back")
 	}
-	if b.read("src/saved") != "mine\n" || b.read("src/loose") != "mine, in no moment\n" || b.read("gen/mine") != "mine, in a directory of the turn\n" {
+	if b.read("src/saved") != "mine\n" || b.read("src/loose") != "mine, in no checkpoint\n" || b.read("gen/mine") != "mine, in a directory of the turn\n" {
 		t.Error("a file of the user is another")
 	}
 }
@@ -106,15 +106,15 @@ func nothingToDoDoesHarm(t *testing.T, b *bench) {
 	b.apply(retake.PlanRequest{Course: retake.CourseUndo, Ref: "2"})
 	b.write("theirs/b", "not recorded yet\n")
 	b.write("theirs/new", "not recorded yet\n")
-	all, moments := b.marks("."), b.log().Total
+	all, checkpoints := b.marks("."), b.log().Total
 	if res := b.restore("1", "mine"); res.Written+res.Deleted != 0 {
 		t.Errorf("a restore to what is there: %+v", res)
 	}
 	_, err := b.s.PlanRestore(b.ctx(), retake.PlanRequest{Workspace: b.ws.ID, Course: retake.CourseUndo, Ref: "2"})
 	wantKind(t, err, retake.Exists)
 	b.unmarked(all, ".", "after nothing")
-	if b.log().Total != moments {
-		t.Error("nothing became a moment")
+	if b.log().Total != checkpoints {
+		t.Error("nothing became a checkpoint")
 	}
 	b.redo()
 	if b.read("mine/a") != "2\n" || b.read("theirs/b") != "not recorded yet\n" || b.read("theirs/new") != "not recorded yet\n" {

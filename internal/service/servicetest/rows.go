@@ -12,9 +12,9 @@ import (
 
 // rows are what every assembly must tell of databases.
 var rows = map[string]func(*testing.T, *bench){
-	"RowsOfMoments":  rowsOfMoments,
-	"RowsOfNow":      rowsOfNow,
-	"RowsUnreadable": rowsUnreadable,
+	"RowsOfCheckpoints": rowsOfCheckpoints,
+	"RowsOfNow":         rowsOfNow,
+	"RowsUnreadable":    rowsUnreadable,
 }
 
 // database is a small SQLite file with one table t, written by hand: its pages have 512
@@ -99,7 +99,7 @@ func (b *bench) wantRows(q retake.RowsQuery, want string) {
 	}
 }
 
-func rowsOfMoments(t *testing.T, b *bench) {
+func rowsOfCheckpoints(t *testing.T, b *bench) {
 	b.write("data/shop.db", database("tea", "bowl", "cup"))
 	b.init()
 	b.reading()

@@ -11,20 +11,20 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// tellings are what every assembly must tell of moments, and find again.
+// tellings are what every assembly must tell of checkpoints, and find again.
 var tellings = map[string]func(*testing.T, *bench){
-	"StoryOfAMoment":    storyOfAMoment,
-	"StoryOfNow":        storyOfNow,
-	"IgnoredIsTold":     ignoredIsTold,
-	"CommittedIsTold":   committedIsTold,
-	"LieIsFlagged":      lieIsFlagged,
-	"SearchFinds":       searchFinds,
-	"BlameTells":        blameTells,
-	"BlameAfterGoBack":  blameAfterGoingBack,
-	"BlameAfterUndo":    blameAfterUndo,
-	"LogOfAPath":        logOfAPath,
-	"RefOfACommit":      refOfACommit,
-	"StoryHostileNames": storyOfHostileNames,
+	"StoryOfACheckpoint": storyOfACheckpoint,
+	"StoryOfNow":         storyOfNow,
+	"IgnoredIsTold":      ignoredIsTold,
+	"CommittedIsTold":    committedIsTold,
+	"LieIsFlagged":       lieIsFlagged,
+	"SearchFinds":        searchFinds,
+	"BlameTells":         blameTells,
+	"BlameAfterGoBack":   blameAfterGoingBack,
+	"BlameAfterUndo":     blameAfterUndo,
+	"LogOfAPath":         logOfAPath,
+	"RefOfACommit":       refOfACommit,
+	"StoryHostileNames":  storyOfHostileNames,
 }
 
 func (b *bench) story(q retake.DiffQuery) retake.Story {
@@ -46,7 +46,7 @@ func group(st retake.Story, theme retake.Theme) *retake.Group {
 
 // A story is told by meaning: deletions first, renames as such, lines counted, and the
 // numbers add up.
-func storyOfAMoment(t *testing.T, b *bench) {
+func storyOfACheckpoint(t *testing.T, b *bench) {
 	b.write("src/auth.go", "one\ntwo\nthree\n")
 	b.write("src/old.go", strings.Repeat("a line of its own\n", 20))
 	b.write("src/dead.go", "gone soon\n")
@@ -111,7 +111,7 @@ const (
 	secondCommit = "2222222222222222222222222222222222222222"
 )
 
-// What was committed since the last moment changed since the last moment, however clean
+// What was committed since the last checkpoint changed since the last checkpoint, however clean
 // the status of git is.
 func committedIsTold(t *testing.T, b *bench) {
 	b.write("a.go", "one\n")
@@ -150,7 +150,7 @@ func lieIsFlagged(t *testing.T, b *bench) {
 	}
 }
 
-// Words of intents, prompts and paths lead to the moment. A daemon notes them in the
+// Words of intents, prompts and paths lead to the checkpoint. A daemon notes them in the
 // background, a single command before it ends.
 func searchFinds(t *testing.T, b *bench) {
 	b.write("a.go", "1\n")
@@ -196,7 +196,7 @@ func (b *bench) blame(ref, path string) (numbers []int64) {
 	return numbers
 }
 
-// Each line belongs to the moment that wrote it.
+// Each line belongs to the checkpoint that wrote it.
 func blameTells(t *testing.T, b *bench) {
 	b.write("f", "a\nb\nc\n")
 	b.init()
@@ -289,7 +289,7 @@ func logOfAPath(t *testing.T, b *bench) {
 	}
 }
 
-// The commit that was checked out leads to the first moment that had it.
+// The commit that was checked out leads to the first checkpoint that had it.
 func refOfACommit(t *testing.T, b *bench) {
 	b.write("a", "1")
 	b.committed(firstCommit)

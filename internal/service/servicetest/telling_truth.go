@@ -15,18 +15,18 @@ import (
 
 // truths are what is said of calls, and what agents are told, as it is.
 var truths = map[string]func(*testing.T, *bench){
-	"V3FailedEffectIsNoWarning":   failedEffectIsNoWarning,
-	"V3EffectComesAfterItsMoment": effectComesAfterItsMoment,
-	"V4NewFileIsNoRisk":           newFileIsNoRisk,
-	"V7NoteNamesTurnAndPaths":     noteNamesTurnAndPaths,
-	"V7NotToldWhoCameAfter":       notToldWhoCameAfter,
-	"V7WholeSessionKeepsItsWords": wholeSessionKeepsItsWords,
-	"V7ForkKnowsWhatIsGone":       forkKnowsWhatIsGone,
-	"U8ToldAtTheNextCall":         toldAtTheNextCall,
-	"V6_OneCount":                 oneCount,
-	"X4_NoWorkspace":              noWorkspace,
-	"V8FailedTaskIsNotDone":       failedTaskIsNotDone,
-	"V8BisectDecidesNothing":      bisectDecidesNothing,
+	"V3FailedEffectIsNoWarning":       failedEffectIsNoWarning,
+	"V3EffectComesAfterItsCheckpoint": effectComesAfterItsCheckpoint,
+	"V4NewFileIsNoRisk":               newFileIsNoRisk,
+	"V7NoteNamesTurnAndPaths":         noteNamesTurnAndPaths,
+	"V7NotToldWhoCameAfter":           notToldWhoCameAfter,
+	"V7WholeSessionKeepsItsWords":     wholeSessionKeepsItsWords,
+	"V7ForkKnowsWhatIsGone":           forkKnowsWhatIsGone,
+	"U8ToldAtTheNextCall":             toldAtTheNextCall,
+	"V6_OneCount":                     oneCount,
+	"X4_NoWorkspace":                  noWorkspace,
+	"V8FailedTaskIsNotDone":           failedTaskIsNotDone,
+	"V8BisectDecidesNothing":          bisectDecidesNothing,
 }
 
 // ran tells how a call of run ended.
@@ -70,13 +70,13 @@ func failedEffectIsNoWarning(t *testing.T, b *bench) {
 	}
 }
 
-// What a call does outside is done after the moment that is taken before it: a plan that
-// goes back to that moment says so.
-func effectComesAfterItsMoment(t *testing.T, b *bench) {
+// What a call does outside is done after the checkpoint that is taken before it: a plan that
+// goes back to that checkpoint says so.
+func effectComesAfterItsCheckpoint(t *testing.T, b *bench) {
 	b.write("a", "1")
 	b.init()
 	a := b.agent("claude-code", "s1")
-	a.prompt("tidy up and push")
+	a.prompt("clean up and push")
 	const command = "rm -f a && git push origin main"
 	r := a.run(command)
 	if r.Checkpoint == nil || len(r.Checkpoint.Effects) != 0 {
@@ -114,13 +114,13 @@ func newFileIsNoRisk(t *testing.T, b *bench) {
 		"echo x > new.txt && rm -rf sub":               "deletes sub",
 		"echo x > old.txt && npm ci && rm -rf ~/older": "deletes ~/older; deletes node_modules and installs again: npm ci; writes over old.txt",
 	} {
-		b.write("touched", command) // so that a moment has something to hold
+		b.write("touched", command) // so that a checkpoint has something to hold
 		r := a.run(command)
 		switch {
 		case risk == "" && r.Checkpoint != nil:
-			t.Errorf("%s: there is a moment before it, %+v", command, r.Checkpoint.Turn)
+			t.Errorf("%s: there is a checkpoint before it, %+v", command, r.Checkpoint.Turn)
 		case risk != "" && (r.Checkpoint == nil || r.Checkpoint.Turn.Risk != risk):
-			t.Errorf("%s: the moment before it is %+v, want %q", command, r.Checkpoint, risk)
+			t.Errorf("%s: the checkpoint before it is %+v, want %q", command, r.Checkpoint, risk)
 		}
 	}
 }
@@ -254,7 +254,7 @@ func failedTaskIsNotDone(t *testing.T, b *bench) {
 	}
 }
 
-// The answers of a search are shown as such, and make no moment good or bad.
+// The answers of a search are shown as such, and make no checkpoint good or bad.
 func bisectDecidesNothing(t *testing.T, b *bench) {
 	b.three()
 	searched := func(a *retake.Attestation) { a.Bisect = true }
@@ -265,14 +265,14 @@ func bisectDecidesNothing(t *testing.T, b *bench) {
 		t.Errorf("good is %d, want 2", n)
 	}
 	if got := b.answers(3); len(got) != 1 || !got[0].Bisect {
-		t.Errorf("moment 3 says %+v", got)
+		t.Errorf("checkpoint 3 says %+v", got)
 	}
 	if got := b.answers(2); len(got) != 1 || got[0].Bisect || got[0].Verdict != retake.Passed {
-		t.Errorf("moment 2 says %+v", got)
+		t.Errorf("checkpoint 2 says %+v", got)
 	}
 }
 
-// The count of a moment is the same wherever it is told: directories are none, a rename is
+// The count of a checkpoint is the same wherever it is told: directories are none, a rename is
 // one, and a file whose time alone changed is none.
 func oneCount(t *testing.T, b *bench) {
 	b.write("dir/a", strings.Repeat("the same text\n", 20))
@@ -290,7 +290,7 @@ func oneCount(t *testing.T, b *bench) {
 		t.Fatalf("the story counts %+v", st.Counts)
 	}
 	if n := cp.ChangedFiles(&st.Gist); n != st.Counts.Total() {
-		t.Errorf("the moment counts %d, its story %d", n, st.Counts.Total())
+		t.Errorf("the checkpoint counts %d, its story %d", n, st.Counts.Total())
 	}
 	b.attest("2", 0, nil)
 	tl, err := b.s.Log(b.ctx(), retake.LogQuery{Workspace: b.ws.ID, Limit: 1})

@@ -63,7 +63,7 @@ func undoKeepsEdits(t *testing.T, b *bench) {
 	b.write("mine", "mine\n")
 	p := b.plan(retake.PlanRequest{Course: retake.CourseUndo})
 	if p.Target == nil || p.Target.Number != 2 {
-		t.Fatalf("undo takes back %v, want moment 2", p.Target)
+		t.Fatalf("undo takes back %v, want checkpoint 2", p.Target)
 	}
 	if p.Edits == nil || p.Edits.Unsaved != 2 {
 		t.Errorf("the plan says of unsaved edits: %+v", p.Edits)
@@ -109,7 +109,7 @@ func undoBelowADirectory(t *testing.T, b *bench) {
 	}
 }
 
-// undoDiscardsEdits: --edits takes back what is in no moment, and nothing else.
+// undoDiscardsEdits: --edits takes back what is in no checkpoint, and nothing else.
 func undoDiscardsEdits(t *testing.T, b *bench) {
 	b.write("a", "one\n")
 	b.init()
@@ -123,7 +123,7 @@ func undoDiscardsEdits(t *testing.T, b *bench) {
 	b.write("mine", "mine\n")
 	edited := b.tree(b.root)
 	if p := b.plan(none); p.Target != nil {
-		t.Errorf("the unsaved edits are moment %d", p.Target.Number)
+		t.Errorf("the unsaved edits are checkpoint %d", p.Target.Number)
 	}
 	b.apply(none)
 	b.wantTree(turn, "after the edits were discarded")
@@ -310,7 +310,7 @@ func undoKeepsOutputs(t *testing.T, b *bench) {
 	}
 	b.undo()
 	if b.read("src/a") != "1" || b.read("data/dev.db") != "3" || b.read("data/dev.db-wal") != "3" || b.read("dist/app.js") != "3" {
-		t.Error("an output was taken back, or an edit was not")
+		t.Error("an output was undone, or an edit was not")
 	}
 }
 
@@ -321,7 +321,7 @@ func undoRestore(t *testing.T, b *bench) {
 	wrecked := b.tree(b.root)
 	b.restore("1")
 	b.undo()
-	b.wantTree(wrecked, "after the restore was taken back")
+	b.wantTree(wrecked, "after the restore was undone")
 	b.redo()
 	if b.read("src/app.go") != "package app\n" {
 		t.Error("the restore did not come again")
@@ -336,15 +336,15 @@ func forkAndAdopt(t *testing.T, b *bench) {
 	res, err := b.s.Fork(b.ctx(), retake.ForkRequest{Workspace: b.ws.ID, Ref: "1", Dir: dir})
 	b.must(err)
 	if got := b.tree(dir); got != before {
-		t.Fatalf("the fork is not what it grew from:\n--- want\n%s\n--- got\n%s", before, got)
+		t.Fatalf("the fork is not what it forked from:\n--- want\n%s\n--- got\n%s", before, got)
 	}
 	if res.Checkpoint.Number != 1 || res.Checkpoint.Parent != res.Origin.ID || res.Checkpoint.Tree != res.Origin.Tree {
-		t.Errorf("the first moment of a fork: %+v", res.Checkpoint)
+		t.Errorf("the first checkpoint of a fork: %+v", res.Checkpoint)
 	}
 	same, err := b.s.Save(b.ctx(), retake.SaveRequest{Workspace: res.Workspace.ID, IfChanged: true})
 	b.must(err)
 	if same.Recorded {
-		t.Errorf("a fork that was not touched differs from its first moment: %+v", same.Checkpoint.Changed)
+		t.Errorf("a fork that was not touched differs from its first checkpoint: %+v", same.Checkpoint.Changed)
 	}
 	b.reopen() // a fork outlives whoever made it
 	b.must(os.WriteFile(filepath.Join(dir, "src/feature.go"), []byte("package feature\n"), 0o644))

@@ -27,7 +27,7 @@ var verifyings = map[string]func(*testing.T, *bench){
 	"V2OwnAnswerStays":   ownAnswerStays,
 }
 
-// attest records an answer about a moment, as if it had been asked in a fork.
+// attest records an answer about a checkpoint, as if it had been asked in a fork.
 func (b *bench) attest(ref string, exit int, change func(*retake.Attestation)) retake.Verification {
 	b.Helper()
 	a := retake.Attestation{Workspace: b.ws.ID, Ref: ref, Command: "npm test", Where: retake.InFork, Exit: exit, Started: clock.Wall.Now(), Took: time.Second, Output: "the end"}
@@ -57,11 +57,11 @@ func (b *bench) answers(number int64) []retake.Answer {
 			return tl.Findings[cp.ID].Answers
 		}
 	}
-	b.Fatalf("there is no moment %d", number)
+	b.Fatalf("there is no checkpoint %d", number)
 	return nil
 }
 
-// three makes moments 1 to 3, each with other content.
+// three makes checkpoints 1 to 3, each with other content.
 func (b *bench) three() {
 	b.write("a.go", "1\n")
 	b.init()
@@ -91,7 +91,7 @@ func scoreIsKept(t *testing.T, b *bench) {
 	}
 }
 
-// good is the newest moment that passed; one that fails after it is not.
+// good is the newest checkpoint that passed; one that fails after it is not.
 func goodIsFound(t *testing.T, b *bench) {
 	b.three()
 	if n := b.good(); n != 0 {
@@ -111,7 +111,7 @@ func goodIsFound(t *testing.T, b *bench) {
 	_, err := b.s.Find(b.ctx(), b.ws.ID, "good:lint")
 	wantKind(t, err, retake.NotFound)
 	if got := b.answers(3); len(got) != 1 || got[0].Verdict != retake.Failed || got[0].Was != retake.Passed {
-		t.Errorf("moment 3 says %+v", got)
+		t.Errorf("checkpoint 3 says %+v", got)
 	}
 }
 
@@ -132,7 +132,7 @@ func goodIsTold(t *testing.T, b *bench) {
 	}
 }
 
-// A moment that was never asked shows the answer of an equal one, and says whose it is.
+// A checkpoint that was never asked shows the answer of an equal one, and says whose it is.
 func equalInherits(t *testing.T, b *bench) {
 	b.three()
 	b.attest("1", 0, nil)
@@ -142,7 +142,7 @@ func equalInherits(t *testing.T, b *bench) {
 		t.Errorf("good is %d, want 4", n)
 	}
 	if got := b.answers(4); len(got) != 1 || got[0].As != 1 || got[0].Verdict != retake.Passed {
-		t.Errorf("moment 4 says %+v", got)
+		t.Errorf("checkpoint 4 says %+v", got)
 	}
 	list, err := b.s.Verifications(b.ctx(), retake.VerificationQuery{Workspace: b.ws.ID, Ref: "4"})
 	b.must(err)
@@ -165,7 +165,7 @@ func couldNotRunIsNone(t *testing.T, b *bench) {
 	}
 	b.attest("3", 127, nil)
 	if got := b.answers(3); len(got) != 1 || got[0].Verdict != retake.CouldNotRun {
-		t.Errorf("moment 3 says %+v", got)
+		t.Errorf("checkpoint 3 says %+v", got)
 	}
 }
 
@@ -194,14 +194,14 @@ func claimIsAClaim(t *testing.T, b *bench) {
 	b.three()
 	b.attest("3", 0, func(a *retake.Attestation) { a.Claim, a.By, a.Name, a.Command = true, "claude-code", "test", "" })
 	if got := b.answers(3); len(got) != 1 || !got[0].Claim || got[0].Verdict != retake.Passed {
-		t.Errorf("moment 3 says %+v", got)
+		t.Errorf("checkpoint 3 says %+v", got)
 	}
 	if n := b.good(); n != 0 {
 		t.Errorf("a claim made %d good", n)
 	}
 	b.attest("3", 1, nil)
 	if got := b.answers(3); len(got) != 1 || got[0].Claim || got[0].Verdict != retake.Failed {
-		t.Errorf("with an answer, moment 3 says %+v", got)
+		t.Errorf("with an answer, checkpoint 3 says %+v", got)
 	}
 }
 
@@ -226,7 +226,7 @@ func latestWins(t *testing.T, b *bench) {
 	}
 }
 
-// The store alone knows which moment is good.
+// The store alone knows which checkpoint is good.
 func rebuildKeepsGood(t *testing.T, b *bench) {
 	b.three()
 	b.attest("2", 0, nil)
@@ -245,7 +245,7 @@ func rebuildKeepsGood(t *testing.T, b *bench) {
 	}
 }
 
-// When the moment that was asked is forgotten, equal ones keep its answer.
+// When the checkpoint that was asked is forgotten, equal ones keep its answer.
 func forgetHandsOver(t *testing.T, b *bench) {
 	b.three()
 	b.attest("1", 0, nil)
@@ -263,7 +263,7 @@ func forgetHandsOver(t *testing.T, b *bench) {
 	}
 }
 
-// A later run on equal files, at another moment, rewrites no answer, and neither does its
+// A later run on equal files, at another checkpoint, rewrites no answer, and neither does its
 // end: not while both are listed, and not when the later one is forgotten.
 func ownAnswerStays(t *testing.T, b *bench) {
 	b.three()
@@ -274,7 +274,7 @@ func ownAnswerStays(t *testing.T, b *bench) {
 	own := func(when string) {
 		t.Helper()
 		if got := b.answers(1); len(got) != 1 || got[0].Verdict != retake.Passed || got[0].As != 0 {
-			t.Errorf("%s, moment 1 says %+v", when, got)
+			t.Errorf("%s, checkpoint 1 says %+v", when, got)
 		}
 		if n := b.good(); n != 1 {
 			t.Errorf("%s, good is %d, want 1", when, n)
@@ -282,7 +282,7 @@ func ownAnswerStays(t *testing.T, b *bench) {
 	}
 	own("asked again at 4")
 	if got := b.answers(4); len(got) != 1 || got[0].Verdict != retake.Failed || got[0].As != 0 {
-		t.Errorf("moment 4 says %+v", got)
+		t.Errorf("checkpoint 4 says %+v", got)
 	}
 	b.write("a.go", "5\n")
 	b.save("the newest stays")

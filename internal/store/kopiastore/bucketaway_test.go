@@ -158,7 +158,7 @@ func TestLateIndexIsNotTheHead(t *testing.T) {
 	f.put(name, late)
 	leaf, err := y.s.Leaf(t.Context(), y.ws.ID, 2)
 	if err != nil || leaf.Card.Checkpoint.ID != cp.ID {
-		t.Errorf("moment 2 is %s, %v; acknowledged was %s", leaf.Card.Checkpoint.ID, err, cp.ID)
+		t.Errorf("checkpoint 2 is %s, %v; acknowledged was %s", leaf.Card.Checkpoint.ID, err, cp.ID)
 	}
 }
 

@@ -117,7 +117,7 @@ func (y *yard) entries(cp retake.Checkpoint) []retake.Entry {
 	y.Helper()
 	entries, err := y.s.Dir(y.Context(), cp.Tree)
 	if err != nil {
-		y.Fatalf("moment %d: %v", cp.Number, err)
+		y.Fatalf("checkpoint %d: %v", cp.Number, err)
 	}
 	return entries
 }
@@ -126,7 +126,7 @@ func (y *yard) open(cp retake.Checkpoint, i int) io.ReadSeekCloser {
 	y.Helper()
 	f, err := y.s.File(y.Context(), y.entries(cp)[i].Object)
 	if err != nil {
-		y.Fatalf("moment %d: %v", cp.Number, err)
+		y.Fatalf("checkpoint %d: %v", cp.Number, err)
 	}
 	return f
 }
@@ -138,7 +138,7 @@ func (y *yard) holds(cp retake.Checkpoint, files ...[]byte) {
 		got, err := io.ReadAll(f)
 		f.Close()
 		if err != nil || !bytes.Equal(got, want) {
-			y.Fatalf("file %d of moment %d: %v, %d bytes", i, cp.Number, err, len(got))
+			y.Fatalf("file %d of checkpoint %d: %v, %d bytes", i, cp.Number, err, len(got))
 		}
 	}
 }

@@ -55,7 +55,7 @@ func TestNextWriterKnowsTheOneBefore(t *testing.T) {
 	seal(next, 3)
 	for n := range int64(3) {
 		if _, err := s.Leaf(ctx, ws.ID, n+1); err != nil {
-			t.Errorf("moment %d: %v", n+1, err)
+			t.Errorf("checkpoint %d: %v", n+1, err)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Sided is what one reader read in one file, at one of two moments.
+// Sided is what one reader read in one file, at one of two checkpoints.
 type Sided struct {
 	Path    string
 	Entry   retake.Entry
@@ -17,7 +17,7 @@ type Sided struct {
 	Reading Reading
 }
 
-// Facts are what differs between the traits of two moments: sorted, each once. Sides that
+// Facts are what differs between the traits of two checkpoints: sorted, each once. Sides that
 // are equal have none, and swapping them swaps added and deleted; of secrets and programs
 // it is told only that they came. What could not be read on one side is not compared.
 func Facts(before, after []Sided) []retake.Fact {

@@ -31,7 +31,7 @@ const (
 	manyRows   why = "more than 200,000 rows: only the first of them were compared"
 )
 
-// RowsAsk is a database at two moments. A side that is nil was not there.
+// RowsAsk is a database at two checkpoints. A side that is nil was not there.
 type RowsAsk struct {
 	Before, After *Source
 	Table         string // empty: all of them are counted
@@ -118,7 +118,7 @@ func receive(r io.Reader) (*database, error) {
 	return openSQLite(data, log)
 }
 
-// Rows compares the rows of a database at two moments. An error means that no child could
+// Rows compares the rows of a database at two checkpoints. An error means that no child could
 // be started, or that the context ended.
 func (p *Pool) Rows(ctx context.Context, a RowsAsk) (RowsRead, error) {
 	if err := p.enter(ctx); err != nil {

@@ -1,6 +1,6 @@
 // Package xray reads what files mean: packages, settings, tables, units, secrets. One
 // reader reads the bytes of one file and answers traits; facts are what differs between
-// the traits of two moments. A comparison of rows reads a database at both at once.
+// the traits of two checkpoints. A comparison of rows reads a database at both at once.
 //
 // It may start a child, through what it is given, and talk to it by two pipes. It opens
 // no file, asks no network, runs nothing that it reads, and reads no clock.

@@ -1,7 +1,7 @@
 // The one error.
 
 export const UNCHANGED = "Nothing was changed.";
-export const UNCERTAIN = "It is not certain whether it was done; the moments before are whole.";
+export const UNCERTAIN = "It is not certain whether it was done; earlier checkpoints are intact.";
 
 export class RetakeError extends Error {
   constructor(code, what, more = {}) {

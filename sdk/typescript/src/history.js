@@ -1,4 +1,4 @@
-// What is of one workspace: its moments, their files, and going back.
+// What is of one workspace: its checkpoints, their files, and going back.
 
 import { PAGE, ask, checkpointId, pathsOf, present } from "./ask.js";
 import { Office } from "./office.js";

@@ -14,7 +14,7 @@ var arms = map[rune]string{
 
 const (
 	curve = 4.0 // of a rounded corner
-	node  = 3.6 // half the width of a moment
+	node  = 3.6 // half the width of a checkpoint
 
 	nodes = "●○◇→" // what a line of the graph runs through
 )
@@ -72,7 +72,7 @@ func (s *Screen) at(row, col int) cell {
 	return s.rows[row][col]
 }
 
-// joints draw a line on to the moment that it leads to, from the edge of its cell, where it
+// joints draw a line on to the checkpoint that it leads to, from the edge of its cell, where it
 // would end in a font.
 func (s *Screen) joints(row, col int) string {
 	own := s.at(row, col)

@@ -30,7 +30,7 @@ type Run struct {
 	Name      string // of its file, without the ending
 	Title     string
 	Complaint string // what a person says later
-	Check     string // a shell command for the root: 0 in good moments
+	Check     string // a shell command for the root: 0 in good checkpoints
 	Answer    int    // the turn after which the world was last right
 	Needs     []string
 	HeldOut   bool

@@ -1,8 +1,8 @@
-// Any two moments, or a moment and now: what is good, what differs, and the lines of it.
+// Any two checkpoints, or a checkpoint and now: what is good, what differs, and the lines of it.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
-import { changesOf, logOf, momentOf, statusOf } from "../../api/queries.ts";
+import { changesOf, logOf, checkpointOf, statusOf } from "../../api/queries.ts";
 import type { Story } from "../../api/types.ts";
 import { DiffWaiting, FileDiff } from "../../diff/index.tsx";
 import { Flag, Lines, Named, Verify } from "../../parts/marks.tsx";
@@ -10,21 +10,21 @@ import { useNarrow } from "../../parts/media.ts";
 import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
 import type { CompareSearch } from "../../router.tsx";
 import { useKeys } from "../../shell/keys.ts";
-import { titleOf } from "../../words/moment.ts";
+import { titleOf } from "../../words/checkpoint.ts";
 import { several } from "../../words/number.ts";
 import { clock } from "../../words/time.ts";
-import { Changes } from "../moment/Changes.tsx";
-import { filesOf } from "../moment/tree.ts";
-import { wasOf } from "../moment/story.ts";
-import { useStory } from "../moment/useStory.ts";
+import { Changes } from "../checkpoint/Changes.tsx";
+import { filesOf } from "../checkpoint/tree.ts";
+import { wasOf } from "../checkpoint/story.ts";
+import { useStory } from "../checkpoint/useStory.ts";
 import { agreementsOf, answerOf, type Agreement, type Point } from "./answer.ts";
 import { Pick } from "./Pick.tsx";
-import "../moment/moment.css";
+import "../checkpoint/checkpoint.css";
 import "./compare.css";
 
-/** usePoint finds a moment and what is known of it. Empty: now. */
+/** usePoint finds a checkpoint and what is known of it. Empty: now. */
 function usePoint(ws: string, ref: string): { point?: Point; error?: unknown } {
-  const found = useQuery({ ...momentOf(ws, ref), enabled: ref !== "" });
+  const found = useQuery({ ...checkpointOf(ws, ref), enabled: ref !== "" });
   const c = ref === "" ? undefined : found.data;
   const log = useQuery({ ...logOf(ws, { before: (c?.number ?? 0) + 1, limit: 1 }), enabled: !!c });
   return useMemo(() => {
@@ -50,11 +50,11 @@ export default function Compare() {
         {status.isLoadingError ? (
           <Wrong error={status.error} />
         ) : !search.from && status.data && !status.data.latest ? (
-          <Empty title="There is nothing to compare yet">The first moment is made by the next turn of an agent, or by retake save.</Empty>
+          <Empty title="There is nothing to compare yet">The first checkpoint is made by the next turn of an agent, or by retake save.</Empty>
         ) : a.error || b.error ? (
           <Unknown ws={ws} error={a.error ?? b.error} />
         ) : (
-          <Waiting what="the two moments" />
+          <Waiting what="the two checkpoints" />
         )}
       </>
     );
@@ -96,7 +96,7 @@ function Pair({ ws, from, to }: { ws: string; from: Point; to: Point }) {
     <div className="compare">
       <Head ws={ws} from={from} to={to} story={told.story} differ={told.meanwhile ? differText(filesOf(told.meanwhile), !!told.more) : ""} />
       <Agreements from={from} to={to} />
-      <nav className="moment-tabs" aria-label="Parts of the comparison">
+      <nav className="checkpoint-tabs" aria-label="Parts of the comparison">
         <button type="button" aria-current={part === "list" ? "true" : undefined} onClick={() => setPart("list")}>
           Changes
         </button>
@@ -105,10 +105,10 @@ function Pair({ ws, from, to }: { ws: string; from: Point; to: Point }) {
         </button>
       </nav>
       <div className={part === "diff" ? "compare-columns show-diff" : "compare-columns show-story"}>
-        <div className="moment-column side">
+        <div className="checkpoint-column side">
           <Changes ws={ws} from={from.word} to={target || "now"} story={told.story} error={told.error} again={told.again} meanwhile={told.meanwhile} more={told.more} by={by} setBy={setBy} chosen={path} choose={choose} browse={target || undefined} />
         </div>
-        <section className="moment-column" id="moment-diff" tabIndex={-1} aria-label="Diff">
+        <section className="checkpoint-column" id="checkpoint-diff" tabIndex={-1} aria-label="Diff">
           {path ? (
             <FileDiff
               ws={ws}
@@ -206,7 +206,7 @@ function Agreements({ from, to }: { from: Point; to: Point }) {
       <table>
         <thead>
           <tr>
-            <th scope="col">Verified</th>
+            <th scope="col">Checks</th>
             <th scope="col" className="num">{from.word}</th>
             <th scope="col" className="num">{to.word}</th>
             <th scope="col">Together</th>
@@ -225,7 +225,7 @@ function Agreements({ from, to }: { from: Point; to: Point }) {
 const verdicts: Record<string, string> = { "could-not-run": "could not run", changed: "files changed while it ran" };
 
 function Row({ r }: { r: Agreement }) {
-  const side = (a: Agreement["from"]) => (a ? <Verify answer={{ ...a, name: a.claim ? "says" : verdicts[a.verdict] ?? a.verdict, was: undefined }} /> : <span className="dimmer">not verified</span>);
+  const side = (a: Agreement["from"]) => (a ? <Verify answer={{ ...a, name: a.claim ? "says" : verdicts[a.verdict] ?? a.verdict, was: undefined }} /> : <span className="dimmer">not checked</span>);
   return (
     <tr>
       <th scope="row">{r.name}</th>

@@ -1,4 +1,4 @@
-// Chooses a moment out of any number: by its number, a word of its title, or a ref.
+// Chooses a checkpoint out of any number: by its number, a word of its title, or a ref.
 import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { logOf, searchOf } from "../../api/queries.ts";
@@ -6,7 +6,7 @@ import type { Answer, Checkpoint } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { List } from "../../parts/List.tsx";
 import { Named, Verify } from "../../parts/marks.tsx";
-import { goalsOf, titleOf } from "../../words/moment.ts";
+import { goalsOf, titleOf } from "../../words/checkpoint.ts";
 import { clock } from "../../words/time.ts";
 
 export interface PickProps {
@@ -34,7 +34,7 @@ export function Pick(p: PickProps) {
         <span className="sr">, choose another</span>
       </button>
       {open ? (
-        <dialog ref={box} className="card dialog compare-pick" aria-label={`Choose the moment ${p.label}`} onClose={() => setOpen(false)} onClick={(e) => e.target === box.current && close()}>
+        <dialog ref={box} className="card dialog compare-pick" aria-label={`Choose the checkpoint ${p.label}`} onClose={() => setOpen(false)} onClick={(e) => e.target === box.current && close()}>
           <Choices {...p} done={close} />
         </dialog>
       ) : null}
@@ -74,13 +74,13 @@ function Choices({ ws, label, now, choose, done }: PickProps & { done: () => voi
       {now ? (
         <button type="button" className="compare-one" onClick={() => take("")}>
           <b className="num">now</b>
-          <span className="grow">the files as they are, not a moment yet</span>
+          <span className="grow">the files as they are, not a checkpoint yet</span>
         </button>
       ) : null}
-      <List count={found.length} height={() => 36} label="Moments" className="compare-found">
+      <List count={found.length} height={() => 36} label="Checkpoints" className="compare-found">
         {(i) => <One c={found[i]!} goals={goals} answer={told(log.data?.findings[found[i]!.id]?.answers ?? [])} take={() => take(String(found[i]!.number))} />}
       </List>
-      {log.data && found.length === 0 ? <p className="dim">No moment is called so. Enter tries it as a ref.</p> : null}
+      {log.data && found.length === 0 ? <p className="dim">No checkpoint is called so. Enter tries it as a ref.</p> : null}
       <button type="button" className="button" onClick={done}>
         Close
       </button>

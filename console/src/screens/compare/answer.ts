@@ -1,7 +1,7 @@
-// The sentence that answers a comparison, and where verifications of two moments agree.
+// The sentence that answers a comparison, and where verifications of two checkpoints agree.
 import type { Answer, Checkpoint, Finding, Story } from "../../api/types.ts";
 import { shown } from "../../words/escape.ts";
-import { standing } from "../../words/moment.ts";
+import { standing } from "../../words/checkpoint.ts";
 import { count, several } from "../../words/number.ts";
 
 export interface Point {
@@ -15,7 +15,7 @@ export interface Sentence {
   rest: string;
 }
 
-const standings = { good: "is good", inherited: "is good", failed: "fails", partly: "is not sure", unknown: "is not verified" } as const;
+const standings = { good: "is good", inherited: "is good", failed: "fails", partly: "is not sure", unknown: "is not checked" } as const;
 
 /** answerOf says what is good, and what it takes from the one to the other; deletions come first. */
 export function answerOf(from: Point, to: Point, s: Story): Sentence {
@@ -36,8 +36,8 @@ export function answerOf(from: Point, to: Point, s: Story): Sentence {
 
 function leadOf(from: Point, to: Point): string {
   const [a, b] = [standing(from.finding), standing(to.finding)];
-  if (!to.checkpoint) return a === "unknown" ? "" : `${from.word} ${standings[a]}; now is not verified.`;
-  if (a === "unknown" && b === "unknown") return "Neither is verified.";
+  if (!to.checkpoint) return a === "unknown" ? "" : `${from.word} ${standings[a]}; now is not checked.`;
+  if (a === "unknown" && b === "unknown") return "Neither is checked.";
   if (standings[a] === standings[b]) return a === "good" || a === "inherited" ? "Both are good." : `Both ${a === "failed" ? "fail" : "are not sure"}.`;
   return `${from.word} ${standings[a]}, ${to.word} ${standings[b]}.`;
 }
@@ -50,7 +50,7 @@ export interface Agreement {
   family: "good" | "bad" | "partial" | "unknown";
 }
 
-/** agreementsOf puts the answers of two moments side by side, by name; what differs comes first. */
+/** agreementsOf puts the answers of two checkpoints side by side, by name; what differs comes first. */
 export function agreementsOf(from: Point, to: Point): Agreement[] {
   const of = (p: Point, name: string) => (p.finding?.answers ?? []).find((a) => a.name === name && !a.claim) ?? (p.finding?.answers ?? []).find((a) => a.name === name);
   const names = [...new Set([...(from.finding?.answers ?? []), ...(to.finding?.answers ?? [])].map((a) => a.name))].sort();
@@ -70,7 +70,7 @@ function verdictOf(a: Answer | undefined, b: Answer | undefined, now: boolean): 
   if (x === "failed" && y === "failed") return { word: "both failed", family: "bad" };
   if (x === "passed" && y === "failed") return { word: "broke", family: "bad" };
   if (x === "failed" && y === "passed") return { word: "was mended", family: "good" };
-  if (a?.claim || b?.claim) return { word: "a claim: nobody saw it", family: "unknown" };
+  if (a?.claim || b?.claim) return { word: "a claim: not run by Retake", family: "unknown" };
   if (x === "" && y === "") return { word: "no answer", family: "partial" };
   return { word: x === "" ? "only the second was asked" : now ? "now was not asked" : "only the first was asked", family: "unknown" };
 }

@@ -16,16 +16,16 @@ test("the answer begins with what is good, and deletions come first", () => {
   assert.equal(answerOf(point("8"), point("10"), story({ deleted: 26, added: 2 })).rest, "From 8 to 10: 26 files deleted, 2 added.");
   assert.equal(answerOf(point("8"), point("10"), story({ added: 2, edited: 1 })).rest, "From 8 to 10: 2 files added, 1 changed.");
   assert.equal(answerOf(point("8"), point("9"), story({})).rest, "No file differs between 8 and 9.");
-  assert.equal(answerOf(point("8", a("t", "passed")), point("now"), story({})).lead, "8 is good; now is not verified.");
-  assert.equal(answerOf(point("8", a("t", "passed", { claim: true })), point("9"), story({})).lead, "Neither is verified.");
+  assert.equal(answerOf(point("8", a("t", "passed")), point("now"), story({})).lead, "8 is good; now is not checked.");
+  assert.equal(answerOf(point("8", a("t", "passed", { claim: true })), point("9"), story({})).lead, "Neither is checked.");
 });
 
 test("verifications are put side by side, what broke first, and a claim is no answer", () => {
   const rows = agreementsOf(point("5", a("lint", "passed"), a("test", "passed"), a("e2e", "passed", { claim: true })), point("8", a("lint", "passed"), a("test", "failed"), a("types", "could-not-run")));
-  assert.deepEqual(rows.map((r) => [r.name, r.word]), [["test", "broke"], ["types", "no answer"], ["e2e", "a claim: nobody saw it"], ["lint", "both passed"]]);
+  assert.deepEqual(rows.map((r) => [r.name, r.word]), [["test", "broke"], ["types", "no answer"], ["e2e", "a claim: not run by Retake"], ["lint", "both passed"]]);
 });
 
-test("lines of one moment that stand together are one block", () => {
+test("lines of one checkpoint that stand together are one block", () => {
   const rows = blameRows([{ number: 5, text: "a" }, { number: 5, text: "b" }, { number: 1, text: "c" }], [5, 1]);
   assert.deepEqual(rows.map((r) => [r.line, r.first, r.age]), [[1, true, 0], [2, false, 0], [3, true, 1]]);
 });

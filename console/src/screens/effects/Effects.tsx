@@ -10,24 +10,24 @@ import { useNarrow } from "../../parts/media.ts";
 import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
 import { outcomeWord, staysDone } from "../../words/effect.ts";
 import { oneLine, shown } from "../../words/escape.ts";
-import { agentName, titleOf } from "../../words/moment.ts";
+import { agentName, titleOf } from "../../words/checkpoint.ts";
 import { count, several } from "../../words/number.ts";
 import { ago, clock, whole } from "../../words/time.ts";
 import { any, counted, kindOf, matching, newestFirst, type Wanted } from "./filter.ts";
-import { momentsOf } from "./places.ts";
+import { checkpointsOf } from "./places.ts";
 import "./effects.css";
 
 export default function Effects() {
   const { ws } = useParams({ strict: false }) as { ws: string };
   const effects = useQuery(effectsOf(ws));
-  if (effects.isPending) return <Waiting what="the effects" />;
+  if (effects.isPending) return <Waiting what="the external actions" />;
   if (effects.isLoadingError) return <Wrong error={effects.error} again={() => void effects.refetch()} />;
   if (effects.data.length === 0) {
     return (
       <div className="page">
-        <h1 className="title">Effects</h1>
+        <h1 className="title">External actions</h1>
         <Empty title="Nothing was done outside that we know of">
-          <p>A push, a mail, a deployment or a call to a service by an agent is listed here, because no restore takes it back. Hooks for agents tell of them:</p>
+          <p>A push, a mail, a deployment or a call to a service by an agent is listed here, because no restore can undo it. The agents' hooks report them:</p>
           <pre>retake agents install</pre>
         </Empty>
       </div>
@@ -36,42 +36,42 @@ export default function Effects() {
   return <Found ws={ws} all={effects.data} />;
 }
 
-const stayTitle = (n: number): string => (n === 0 ? "No effect stays done" : n === 1 ? "One effect stays done" : `${several(n, "effect")} stay done`);
+const stayTitle = (n: number): string => (n === 0 ? "No external actions" : n === 1 ? "1 external action can't be undone" : `${several(n, "external action")} can't be undone`);
 
 function Found({ ws, all }: { ws: string; all: readonly Effect[] }) {
   const [wanted, setWanted] = useState<Wanted>(any);
   const narrow = useNarrow();
   const sorted = useMemo(() => newestFirst(all), [all]);
   const rows = useMemo(() => matching(sorted, wanted), [sorted, wanted]);
-  const moments = useQuery(momentsOf(ws, all)).data;
+  const checkpoints = useQuery(checkpointsOf(ws, all)).data;
   const stay = all.filter(staysDone).length;
   return (
     <div className="page">
       <h1 className="title">{stayTitle(stay)}</h1>
       <p className="effects-sub">
-        {stay > 0 ? `No restore takes ${stay === 1 ? "it" : "them"} back. A plan names those it goes behind, and the agent is told not to repeat them.` : "What was tried outside failed, so there is nothing to take back."}
+        {stay > 0 ? `Restoring files does not undo ${stay === 1 ? "it" : "them"}. A plan lists the ones it goes behind, and Retake tells the agent not to repeat them.` : "All attempts failed, so there is nothing to undo."}
       </p>
       {all.length > 1 ? <Filters all={all} wanted={wanted} set={setWanted} found={rows.length} /> : <div className="effects-filters" />}
       {rows.length === 0 ? (
-        <Empty title="No effect is like that">
+        <Empty title="No external action matches">
           <button type="button" className="button" onClick={() => setWanted(any)}>
             Show all {count(all.length)}
           </button>
         </Empty>
       ) : (
-        <section className="card effects" data-rows aria-label="Effects, newest first">
+        <section className="card effects" data-rows aria-label="External actions, newest first">
           <div className="effects-row head" aria-hidden="true">
-            <span>effect</span>
+            <span>action</span>
             <span>when</span>
             <span>what was done</span>
             <span>kind</span>
             <span>where</span>
             <span>who</span>
-            <span>moment</span>
+            <span>checkpoint</span>
             <span />
           </div>
-          <List inPage label="Effects, newest first" count={rows.length} version={rows} keyOf={(i) => rows[i]!.id} height={narrow ? 84 : 43}>
-            {(i) => <Line ws={ws} effect={rows[i]!} moment={moments?.get(rows[i]!.id)} />}
+          <List inPage label="External actions, newest first" count={rows.length} version={rows} keyOf={(i) => rows[i]!.id} height={narrow ? 84 : 43}>
+            {(i) => <Line ws={ws} effect={rows[i]!} checkpoint={checkpoints?.get(rows[i]!.id)} />}
           </List>
         </section>
       )}
@@ -103,17 +103,17 @@ function Filters({ all, wanted, set, found }: { all: readonly Effect[]; wanted: 
           ))
         : null}
       <label className="effects-words">
-        <span className="sr">Words in the effect</span>
+        <span className="sr">Search external actions</span>
         <input className="text" type="search" placeholder="Words, such as a host" value={wanted.words} onChange={(e) => pick({ words: e.target.value })} />
       </label>
       <span className="sr" role="status">
-        {several(found, "effect")} shown
+        {several(found, "action")} shown
       </span>
     </div>
   );
 }
 
-function Line({ ws, effect: e, moment }: { ws: string; effect: Effect; moment?: Checkpoint }) {
+function Line({ ws, effect: e, checkpoint }: { ws: string; effect: Effect; checkpoint?: Checkpoint }) {
   return (
     <div className="effects-row">
       <span className="id num">{shown(e.id)}</span>
@@ -129,12 +129,12 @@ function Line({ ws, effect: e, moment }: { ws: string; effect: Effect; moment?: 
       </span>
       <span className="cut who">{e.agent ? agentName(e.agent) : "–"}</span>
       <span className="cut at">
-        {moment ? (
-          <Link className="link" to="/w/$ws/m/$ref" params={{ ws, ref: String(moment.number) }} title={titleOf(moment).text}>
-            {moment.number} {titleOf(moment).text}
+        {checkpoint ? (
+          <Link className="link" to="/w/$ws/m/$ref" params={{ ws, ref: String(checkpoint.number) }} title={titleOf(checkpoint).text}>
+            {checkpoint.number} {titleOf(checkpoint).text}
           </Link>
         ) : (
-          <span className="dimmer">in no moment that is kept</span>
+          <span className="dimmer">in no checkpoint that is kept</span>
         )}
       </span>
       <span className="flagged">

@@ -21,14 +21,14 @@ test("a filter needs all of its parts", () => {
   assert.deepEqual(counted(["b", "a", "b"]), [["b", 2], ["a", 1]]);
 });
 
-const moment = (number: number, more: Partial<Checkpoint> = {}): Checkpoint => ({ number, trigger: "turn", ...more }) as Checkpoint;
+const checkpoint = (number: number, more: Partial<Checkpoint> = {}): Checkpoint => ({ number, trigger: "turn", ...more }) as Checkpoint;
 
 test("the timeline is walked back only as far as it must be", async () => {
   const asked: (number | undefined)[] = [];
   const read = async (before?: number) => {
     asked.push(before);
     const top = before ?? 7;
-    return { checkpoints: [moment(top - 1), moment(top - 2)] } as Timeline;
+    return { checkpoints: [checkpoint(top - 1), checkpoint(top - 2)] } as Timeline;
   };
   await walkBack(read, (seen) => seen.some((c) => c.number === 3));
   assert.deepEqual(asked, [undefined, 5]);
@@ -39,13 +39,13 @@ test("the timeline is walked back only as far as it must be", async () => {
 
 test("a walk ends however long the timeline is", async () => {
   let n = 0;
-  await walkBack(async (before) => (n++, { checkpoints: [moment((before ?? 1e6) - 1)] }) as Timeline, () => false);
+  await walkBack(async (before) => (n++, { checkpoints: [checkpoint((before ?? 1e6) - 1)] }) as Timeline, () => false);
   assert.equal(n, 10);
 });
 
-test("effects and tasks find their moments", () => {
-  const seen = [moment(9, { trigger: "task", intent: "task 2 of 5 completed: write it: now" }), moment(8, { effects: [effect("e1", "")] }), moment(7, { trigger: "task", intent: "task 2 of 5 failed: write it: now" }), moment(6, { intent: "x completed: y" })];
+test("effects and tasks find their checkpoints", () => {
+  const seen = [checkpoint(9, { trigger: "task", intent: "task 2 of 5 completed: write it: now" }), checkpoint(8, { effects: [effect("e1", "")] }), checkpoint(7, { trigger: "task", intent: "task 2 of 5 failed: write it: now" }), checkpoint(6, { intent: "x completed: y" })];
   assert.equal(byEffect(seen).get("e1")?.number, 8);
   assert.equal(byTask(seen).get("write it: now")?.number, 9);
-  assert.equal(byTask(seen).has("y"), false, "only moments of tasks");
+  assert.equal(byTask(seen).has("y"), false, "only checkpoints of tasks");
 });

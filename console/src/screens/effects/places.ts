@@ -1,4 +1,4 @@
-// Which moment an effect belongs to, and where a task was completed. The lists do not
+// Which checkpoint an effect belongs to, and where a task was completed. The lists do not
 // say it; the timeline does, so it is walked back until all is found.
 import { queryOptions } from "@tanstack/react-query";
 import { ask } from "../../api/ask.ts";
@@ -23,10 +23,10 @@ export async function walkBack(read: (before?: number) => Promise<Timeline>, eno
 const pages = (ws: string, signal: AbortSignal) => (before?: number) =>
   ask<Timeline>("GET", `/v1/workspaces/${encodeURIComponent(ws)}/checkpoints`, { query: { limit: pageSize, before }, signal });
 
-/** The moments that hold these effects, by the ids of the effects. */
-export const momentsOf = (ws: string, effects: readonly Effect[]) =>
+/** The checkpoints that hold these effects, by the ids of the effects. */
+export const checkpointsOf = (ws: string, effects: readonly Effect[]) =>
   queryOptions({
-    queryKey: ["ws", ws, "effect-moments", effects.map((e) => e.id)],
+    queryKey: ["ws", ws, "effect-checkpoints", effects.map((e) => e.id)],
     queryFn: async ({ signal }) => byEffect(await walkBack(pages(ws, signal), (seen) => byEffect(seen).size >= effects.length)),
     enabled: effects.length > 0,
   });
@@ -37,10 +37,10 @@ export function byEffect(seen: readonly Checkpoint[]): Map<string, Checkpoint> {
   return out;
 }
 
-/** The newest moments at which tasks were completed or failed, by title. */
-export const taskMoments = (ws: string, titles: readonly string[]) =>
+/** The newest checkpoints at which tasks were completed or failed, by title. */
+export const taskCheckpoints = (ws: string, titles: readonly string[]) =>
   queryOptions({
-    queryKey: ["ws", ws, "task-moments", titles],
+    queryKey: ["ws", ws, "task-checkpoints", titles],
     queryFn: async ({ signal }) => {
       const found = (seen: Checkpoint[]) => byTask(seen);
       return found(await walkBack(pages(ws, signal), (seen) => titles.every((t) => found(seen).has(t))));

@@ -58,7 +58,7 @@ function Line({ ws, known: k, filled, may }: { ws: string; known: Known; filled:
           from {f.origin ? <Origin ws={ws} number={f.origin.number} /> : "–"}, <span title={whole(f.created)}>{clock(f.created)}</span>
         </p>
         <p className="dim">
-          {several(f.count, "moment")}
+          {several(f.count, "checkpoint")}
           {f.latest ? `, last ${ago(f.latest.time)}` : ""}
         </p>
       </div>

@@ -1,4 +1,4 @@
-// The forks that grew from a workspace: side by side, all of them, and the way to make one.
+// the forks of a workspace: side by side, all of them, and the way to make one.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
@@ -60,8 +60,8 @@ function None({ ws, may }: { ws: string; may: boolean }) {
   return (
     <>
       <h1 className="title">Forks</h1>
-      <Empty title="No fork grew from here yet">
-        <p>A fork is a workspace of its own, with the files of a moment. Try something there, by hand or with an agent, while this one stays as it is. What is good comes home by adopting it.</p>
+      <Empty title="No forks yet">
+        <p>A fork is a workspace of its own, with the files of a checkpoint. Try something there, by hand or with an agent, while this one stays as it is. What is good comes home by adopting it.</p>
         <p>
           <New ws={ws} may={may} filled />
         </p>

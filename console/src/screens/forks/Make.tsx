@@ -3,14 +3,14 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { usePowers } from "../../api/powers.ts";
-import { momentOf, statusOf } from "../../api/queries.ts";
+import { checkpointOf, statusOf } from "../../api/queries.ts";
 import type { Checkpoint, ForkBody, ForkResult, Workspace } from "../../api/types.ts";
 import { Copy } from "../../parts/Copy.tsx";
 import { Icon } from "../../parts/Icon.tsx";
 import { Waiting, Wrong } from "../../parts/states.tsx";
 import { inDir } from "../../words/command.ts";
 import { shown } from "../../words/escape.ts";
-import { titleOf } from "../../words/moment.ts";
+import { titleOf } from "../../words/checkpoint.ts";
 import { count, several } from "../../words/number.ts";
 import { clock } from "../../words/time.ts";
 import { goOn, onceMore, told, type Progress } from "../plan/apply.ts";
@@ -20,7 +20,7 @@ import "../plan/plan.css";
 
 export function Make({ ws, from, may, taken, close }: { ws: string; from: string; may: boolean; taken: readonly string[]; close: () => void }) {
   const box = useRef<HTMLDialogElement>(null);
-  const moment = useQuery(momentOf(ws, from));
+  const checkpoint = useQuery(checkpointOf(ws, from));
   const status = useQuery(statusOf(ws));
   const [busy, setBusy] = useState(false);
   useEffect(() => {
@@ -28,9 +28,9 @@ export function Make({ ws, from, may, taken, close }: { ws: string; from: string
   }, []);
   return (
     <dialog ref={box} className="card dialog forks-make" aria-labelledby="make-title" onClose={close} onCancel={(e) => (busy ? e.preventDefault() : undefined)}>
-      {moment.isError ? <Wrong error={moment.error} /> : null}
-      {moment.isPending || status.isPending ? <Waiting what="the moment" /> : null}
-      {moment.data && status.data ? <Making ws={ws} origin={moment.data} home={status.data.workspace} may={may} taken={taken} setBusy={setBusy} close={() => box.current?.close()} /> : null}
+      {checkpoint.isError ? <Wrong error={checkpoint.error} /> : null}
+      {checkpoint.isPending || status.isPending ? <Waiting what="the checkpoint" /> : null}
+      {checkpoint.data && status.data ? <Making ws={ws} origin={checkpoint.data} home={status.data.workspace} may={may} taken={taken} setBusy={setBusy} close={() => box.current?.close()} /> : null}
     </dialog>
   );
 }
@@ -105,7 +105,7 @@ function Form(p: MakingProps & { doing: boolean; progress?: Progress; wrong: unk
         <li>
           <Icon name="folder" small />
           <span>
-            {server ? "The server makes a directory" : "A directory is made"} with the {several(o.files, "file")} of moment {o.number}. Where the disk can, they share their room.
+            {server ? "The server makes a directory" : "A directory is made"} with the {several(o.files, "file")} of checkpoint {o.number}. Where the disk can, they share disk space.
           </span>
         </li>
         <li>
@@ -135,7 +135,7 @@ function Form(p: MakingProps & { doing: boolean; progress?: Progress; wrong: unk
 
 function Made({ ws, result: r, close }: { ws: string; result: ForkResult; close: () => void }) {
   const head = useRef<HTMLHeadingElement>(null);
-  const talk = useQuery({ queryKey: ["moment", ws, "go-on", r.workspace.id], queryFn: () => goOn(ws, { ref: r.origin.id, dir: r.workspace.root }), retry: onceMore, staleTime: Infinity });
+  const talk = useQuery({ queryKey: ["checkpoint", ws, "go-on", r.workspace.id], queryFn: () => goOn(ws, { ref: r.origin.id, dir: r.workspace.root }), retry: onceMore, staleTime: Infinity });
   useEffect(() => head.current?.focus(), []);
   return (
     <div className="forks-form">
@@ -143,11 +143,11 @@ function Made({ ws, result: r, close }: { ws: string; result: ForkResult; close:
         <span className="good">
           <Icon name="check" />
         </span>{" "}
-        {shown(r.workspace.name)} grew from {r.origin.number}
+        {shown(r.workspace.name)} forked from {r.origin.number}
       </h2>
       <p className="dim">
         {several(r.checkpoint.files, "file")}
-        {r.cloned > 0 ? `, ${count(r.cloned)} share their room` : ""}
+        {r.cloned > 0 ? `, ${count(r.cloned)} share disk space` : ""}
         {r.copied > 0 ? `, ${count(r.copied)} written` : ""}. It is protected from now on.
       </p>
       <Copy text={inDir(r.workspace.root, [])} />

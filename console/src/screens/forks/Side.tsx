@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { Icon } from "../../parts/Icon.tsx";
 import { Lines, Verify } from "../../parts/marks.tsx";
 import { shown } from "../../words/escape.ts";
-import { agentName } from "../../words/moment.ts";
+import { agentName } from "../../words/checkpoint.ts";
 import { count, several } from "../../words/number.ts";
 import { clock } from "../../words/time.ts";
 import { databaseText, filesOf, packagesText, settingsText, standsAs, type Known } from "./judge.ts";
@@ -37,7 +37,7 @@ export function Side({ ws, columns, we, may }: { ws: string; columns: readonly K
           </tr>
         </thead>
         <tbody>
-          {row("Verify", (k) => <Verified known={k} />, (k) => ({ good: "ok", inherited: "ok", failed: "no" })[standsAs(k) as string] ?? "")}
+          {row("Checks", (k) => <Verified known={k} />, (k) => ({ good: "ok", inherited: "ok", failed: "no" })[standsAs(k) as string] ?? "")}
           {row("Changed", (k) => <Changed known={k} />)}
           {row("Packages", (k) => facts(k, packagesText(k.story?.facts ?? [])))}
           {row("Settings", (k) => facts(k, settingsText(k.story?.facts ?? [])))}
@@ -67,7 +67,7 @@ function Head({ ws, known: k, letter, filled, may }: { ws: string; known: Known;
         </p>
         <p className="dim about">
           {who}
-          {several(k.fork.count, "moment")}
+          {several(k.fork.count, "checkpoint")}
           {l ? `, last ${clock(l.time)}` : ""}
           {k.adopted !== undefined ? `, adopted at ${k.adopted}` : ""}
         </p>
@@ -104,7 +104,7 @@ export function Adopt({ ws, known: k, filled, may }: { ws: string; known: Known;
 export function Verified({ known: k }: { known: Known }) {
   const answers = k.finding?.answers ?? [];
   if (!k.finding) return <span className="dimmer">…</span>;
-  if (answers.length === 0) return <span className="dim">never verified</span>;
+  if (answers.length === 0) return <span className="dim">never checked</span>;
   return (
     <span className="forks-answers">
       {answers.map((a) => (

@@ -28,7 +28,7 @@ test("a claim of the agent makes no fork good", () => {
 test("forks in sentences", () => {
   assert.equal(sentence(known("a", "passed", 12)), "a passes everything and changes 12 files.");
   assert.equal(sentence(known("b", "failed", 0)), "b fails test and changes nothing.");
-  assert.equal(sentence(known("c", undefined)), "c was never verified and changes 1 file.");
+  assert.equal(sentence(known("c", undefined)), "c was never checked and changes 1 file.");
   assert.equal(answer([known("a", "passed"), known("b", "failed")]), "2 forks are open, 1 is good");
   assert.equal(answer([known("a", "passed", 1, { fork: fork("a", { ended: "2026-01-01T00:00:00Z" }) })]), "No fork is open");
 });
@@ -47,7 +47,7 @@ test("facts are told by kind, and never with values", () => {
   assert.equal(packagesText([]), "");
 });
 
-test("a fork is home when its newest moment was adopted", () => {
+test("a fork is home when its newest checkpoint was adopted", () => {
   const at = [{ number: 13, return: { course: "adopt", target: "cp_a" } }, { number: 12 }] as never;
   assert.equal(adoptedAt(fork("a"), at), 13);
   assert.equal(adoptedAt(fork("b"), at), undefined);

@@ -1,16 +1,16 @@
 // How forks stand beside each other, in words; which of them we would adopt ourselves.
 import type { Checkpoint, Fact, Finding, Story, WorkspaceState } from "../../api/types.ts";
 import { shown } from "../../words/escape.ts";
-import { standing, type Standing } from "../../words/moment.ts";
+import { standing, type Standing } from "../../words/checkpoint.ts";
 import { count, several } from "../../words/number.ts";
 import { someNames } from "../plan/fold.ts";
 
 /** What is known of one fork. */
 export interface Known {
   fork: WorkspaceState;
-  finding?: Finding; // of its newest moment
+  finding?: Finding; // of its newest checkpoint
   story?: Story; // of all it did since it grew
-  adopted?: number; // the moment at which its newest came home
+  adopted?: number; // the checkpoint at which its newest came home
 }
 
 export const alive = (f: WorkspaceState): boolean => !f.ended && !f.gone;
@@ -45,9 +45,9 @@ function verdict(k: Known): string {
     case "failed":
       return `fails ${someNames(failed)}`;
     case "partly":
-      return "could not be verified whole";
+      return "could not be checked completely";
     default:
-      return "was never verified";
+      return "was never checked";
   }
 }
 
@@ -96,7 +96,7 @@ function byPath(facts: readonly Fact[], kinds: string[], text: (f: Fact) => stri
   return [...paths].map(([path, names]) => `${shown(path)} ${someNames(names)}`).join("; ");
 }
 
-/** At which moment a fork's newest came home, if it did and nothing was done in it since. */
+/** At which checkpoint a fork's newest came home, if it did and nothing was done in it since. */
 export function adoptedAt(fork: WorkspaceState, timeline: readonly Checkpoint[]): number | undefined {
   return timeline.find((c) => c.return?.course === "adopt" && c.return.target === fork.latest?.id)?.number;
 }

@@ -1,4 +1,4 @@
-// What is asked of each fork: how its newest moment was verified, and what it did.
+// What is asked of each fork: how its newest checkpoint was verified, and what it did.
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { logOf, storyOf } from "../../api/queries.ts";

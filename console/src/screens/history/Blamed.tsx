@@ -1,4 +1,4 @@
-// Which moment wrote each line of a file, as it is in the newest moment.
+// Which checkpoint wrote each line of a file, as it is in the newest checkpoint.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -8,7 +8,7 @@ import { pieces, spansOf, statesOf } from "../../diff/tokens.ts";
 import { List } from "../../parts/List.tsx";
 import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
 import { oneLine, shownLines } from "../../words/escape.ts";
-import { titleOf, whoMade } from "../../words/moment.ts";
+import { titleOf, whoMade } from "../../words/checkpoint.ts";
 import { clock, whole } from "../../words/time.ts";
 import { blameRows, type BlameRow } from "./blame.ts";
 import { blameOf } from "./query.ts";
@@ -20,11 +20,11 @@ export function Blamed({ ws, path }: { ws: string; path: string }) {
   const states = useMemo(() => statesOf(rows.map((r) => r.text), language), [rows, language]);
   if (blame.isLoadingError) return <Wrong error={blame.error} again={() => void blame.refetch()} />;
   if (!blame.data) return <Waiting what="the lines" />;
-  if (rows.length === 0) return <Empty title="There are no lines to tell of">{blame.data.why ? oneLine(blame.data.why) : "The file is empty."}</Empty>;
-  const moments = new Map((blame.data.moments ?? []).map((m) => [m.number, m]));
+  if (rows.length === 0) return <Empty title="No lines">{blame.data.why ? oneLine(blame.data.why) : "The file is empty."}</Empty>;
+  const checkpoints = new Map((blame.data.moments ?? []).map((m) => [m.number, m]));
   return (
-    <List count={rows.length} height={() => 20} label="Lines and the moments that wrote them" className="history-blame">
-      {(i) => <Line row={rows[i]!} c={moments.get(rows[i]!.number)} ws={ws} path={path} open={states[i] ?? 0} language={language} />}
+    <List count={rows.length} height={() => 20} label="Lines and the checkpoints that wrote them" className="history-blame">
+      {(i) => <Line row={rows[i]!} c={checkpoints.get(rows[i]!.number)} ws={ws} path={path} open={states[i] ?? 0} language={language} />}
     </List>
   );
 }

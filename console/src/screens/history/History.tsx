@@ -1,4 +1,4 @@
-// One file through time: the moments in which it changed, and which moment wrote each line.
+// One file through time: the checkpoints in which it changed, and which checkpoint wrote each line.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
@@ -12,7 +12,7 @@ import { useNarrow } from "../../parts/media.ts";
 import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
 import { useKeys } from "../../shell/keys.ts";
 import { shown } from "../../words/escape.ts";
-import { goalsOf, titleOf, whoMade } from "../../words/moment.ts";
+import { goalsOf, titleOf, whoMade } from "../../words/checkpoint.ts";
 import { several } from "../../words/number.ts";
 import { clock, whole } from "../../words/time.ts";
 import { Blamed } from "./Blamed.tsx";
@@ -53,33 +53,33 @@ function AskPath({ ws }: { ws: string }) {
 
 function Of({ ws, path }: { ws: string; path: string }) {
   const log = useQuery(logOf(ws, { path: path.replace(/\/$/, "") }));
-  const moments = log.data?.checkpoints ?? [];
-  if (!log.data || moments.length === 0) {
+  const checkpoints = log.data?.checkpoints ?? [];
+  if (!log.data || checkpoints.length === 0) {
     return (
       <>
         <h1 className="sr">History of {shown(path)}</h1>
         {log.isLoadingError ? (
           <Wrong error={log.error} again={() => void log.refetch()} />
         ) : log.data ? (
-          <Empty title={`No moment changed ${shown(path)}`}>It is not in any moment under this path, or it was never other than it is.</Empty>
+          <Empty title={`No checkpoint changed ${shown(path)}`}>It is not in any checkpoint under this path, or it was never other than it is.</Empty>
         ) : (
-          <Waiting what="the moments" />
+          <Waiting what="the checkpoints" />
         )}
       </>
     );
   }
-  return <Told ws={ws} path={path} log={log.data} moments={moments} />;
+  return <Told ws={ws} path={path} log={log.data} checkpoints={checkpoints} />;
 }
 
-function Told({ ws, path, log, moments }: { ws: string; path: string; log: Timeline; moments: Checkpoint[] }) {
+function Told({ ws, path, log, checkpoints }: { ws: string; path: string; log: Timeline; checkpoints: Checkpoint[] }) {
   const { at } = useSearch({ from: "/w/$ws/history" });
   const go = useNavigate({ from: "/w/$ws/history" });
   const [blamed, setBlamed] = useState(false);
   const [view, setView] = useState("unified");
   const [front, setFront] = useState<"list" | "diff">("list");
   const narrow = useNarrow();
-  // The newest that is not after the moment one came from: it made the file as it is there.
-  const chosen = moments.find((c) => !at || c.number <= Number(at)) ?? moments[0]!;
+  // The newest that is not after the checkpoint one came from: it made the file as it is there.
+  const chosen = checkpoints.find((c) => !at || c.number <= Number(at)) ?? checkpoints[0]!;
   const choose = useCallback(
     (n: number) => {
       void go({ search: (o) => ({ ...o, at: String(n) }), replace: true, resetScroll: false });
@@ -88,7 +88,7 @@ function Told({ ws, path, log, moments }: { ws: string; path: string; log: Timel
     [go],
   );
   const step = (by: number) => {
-    const next = moments[moments.indexOf(chosen) + by];
+    const next = checkpoints[checkpoints.indexOf(chosen) + by];
     if (next) void go({ search: (o) => ({ ...o, at: String(next.number) }), replace: true, resetScroll: false });
   };
   const ref = String(chosen.number);
@@ -102,18 +102,18 @@ function Told({ ws, path, log, moments }: { ws: string; path: string; log: Timel
   });
   return (
     <div className="history">
-      <Head path={path} moments={moments} blamed={blamed} setBlamed={setBlamed} />
+      <Head path={path} checkpoints={checkpoints} blamed={blamed} setBlamed={setBlamed} />
       {blamed ? (
         <Blamed ws={ws} path={path} />
       ) : (
         <div className={`history-columns ${narrow ? front : ""}`}>
           {narrow && front === "diff" ? (
             <button type="button" className="button history-back" onClick={() => setFront("list")}>
-              All moments
+              All checkpoints
             </button>
           ) : null}
-          <Moments ws={ws} path={path} log={log} moments={moments} chosen={chosen} choose={choose} />
-          <section className="history-diff" aria-label={`Diff of moment ${ref}`}>
+          <Checkpoints ws={ws} path={path} log={log} checkpoints={checkpoints} chosen={chosen} choose={choose} />
+          <section className="history-diff" aria-label={`Diff of checkpoint ${ref}`}>
             <FileDiff ws={ws} from="" to={ref} path={path} view={view} onView={setView} actions={<Actions ws={ws} path={path} at={ref} />} />
           </section>
         </div>
@@ -122,7 +122,7 @@ function Told({ ws, path, log, moments }: { ws: string; path: string; log: Timel
   );
 }
 
-function Head({ path, moments, blamed, setBlamed }: { path: string; moments: Checkpoint[]; blamed: boolean; setBlamed: (on: boolean) => void }) {
+function Head({ path, checkpoints, blamed, setBlamed }: { path: string; checkpoints: Checkpoint[]; blamed: boolean; setBlamed: (on: boolean) => void }) {
   return (
     <header className="history-head">
       <div className="grow">
@@ -130,12 +130,12 @@ function Head({ path, moments, blamed, setBlamed }: { path: string; moments: Che
           <Path path={path} />
         </h1>
         <p className="dim">
-          {several(moments.length, "moment")} changed it, the last is {moments[0]!.number} at {clock(moments[0]!.time)}.
+          {several(checkpoints.length, "checkpoint")} changed it, the last is {checkpoints[0]!.number} at {clock(checkpoints[0]!.time)}.
         </p>
       </div>
       <div className="segments" role="group" aria-label="What is shown">
         <button type="button" aria-pressed={!blamed} onClick={() => setBlamed(false)}>
-          Moments
+          Checkpoints
         </button>
         <button type="button" aria-pressed={blamed} onClick={() => setBlamed(true)}>
           Who wrote each line
@@ -153,21 +153,21 @@ function Actions({ ws, path, at }: { ws: string; path: string; at: string }) {
   );
 }
 
-interface MomentsProps {
+interface CheckpointsProps {
   ws: string;
   path: string;
   log: Timeline;
-  moments: Checkpoint[];
+  checkpoints: Checkpoint[];
   chosen: Checkpoint;
   choose: (n: number) => void;
 }
 
-function Moments({ ws, path, log, moments, chosen, choose }: MomentsProps) {
-  const goals = goalsOf(moments, log.workspace);
+function Checkpoints({ ws, path, log, checkpoints, chosen, choose }: CheckpointsProps) {
+  const goals = goalsOf(checkpoints, log.workspace);
   return (
-    <List count={moments.length} height={() => 52} label="Moments that changed it, newest first" className="history-list" shown={moments.indexOf(chosen)}>
+    <List count={checkpoints.length} height={() => 52} label="Checkpoints that changed it, newest first" className="history-list" shown={checkpoints.indexOf(chosen)}>
       {(i) => {
-        const c = moments[i]!;
+        const c = checkpoints[i]!;
         const first = log.findings[c.id]?.answers?.find((a) => !a.claim) ?? log.findings[c.id]?.answers?.[0];
         return (
           <button type="button" className="history-row" aria-current={c.id === chosen.id ? "true" : undefined} onClick={() => choose(c.number)}>
@@ -194,7 +194,7 @@ function Moments({ ws, path, log, moments, chosen, choose }: MomentsProps) {
   );
 }
 
-/** How many lines one moment gave and took; asked for when the row is in sight. */
+/** How many lines one checkpoint gave and took; asked for when the row is in sight. */
 function Deed({ ws, path, number }: { ws: string; path: string; number: number }) {
   const deed = useQuery(deedOf(ws, number, path.replace(/\/$/, "")));
   const n = deed.data?.counts;

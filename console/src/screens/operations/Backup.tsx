@@ -1,4 +1,4 @@
-// Where moments also go, as commits of a git remote. A backup that fails is loud.
+// Where checkpoints also go, as commits of a git remote. A backup that fails is loud.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { dropBackup, sendBackup } from "../../api/office.ts";
@@ -78,10 +78,10 @@ function Told({ all, left }: { all: ReturnType<typeof useBackups>["all"]; left: 
 const shellWord = (s: string) => (/^[\w./-]+$/.test(s) ? s : `'${s.replaceAll("'", `'\\''`)}'`);
 
 function sentence(set: One[], none: number): { head: string; rest: string; bad: boolean } {
-  if (set.length === 0) return { head: "No workspace has a git backup", rest: "Moments are saved on this server alone. A backup sends them to a git remote as well, without likely secrets.", bad: false };
+  if (set.length === 0) return { head: "No workspace has a git backup", rest: "Checkpoints are saved on this server alone. A backup sends them to a git remote as well, without likely secrets.", bad: false };
   const failing = set.filter((x) => x.backup.trouble);
   const behind = set.reduce((n, x) => n + x.backup.behind, 0);
-  const rest = [behind > 0 ? `${several(behind, "moment")} ${behind === 1 ? "is" : "are"} not there yet.` : "Every moment is there, read back after it was sent.", none > 0 ? `${several(none, "workspace")} ${none === 1 ? "has" : "have"} no backup.` : ""];
+  const rest = [behind > 0 ? `${several(behind, "checkpoint")} ${behind === 1 ? "is" : "are"} not there yet.` : "Every checkpoint is there, read back after it was sent.", none > 0 ? `${several(none, "workspace")} ${none === 1 ? "has" : "have"} no backup.` : ""];
   if (failing.length > 0) {
     const since = failing.map((x) => x.backup.trouble!.since).sort()[0]!;
     const head = failing.length === 1 ? `The backup of ${shown(failing[0]!.ws.name)} fails since ${clock(since)}` : `${failing.length} of ${several(set.length, "backup")} fail, the first since ${clock(since)}`;
@@ -123,14 +123,14 @@ function Card({ ws, backup: b }: One) {
       <Facts b={b} />
       {ending ? (
         <Confirm title={`End the backup of ${shown(ws.name)}`} verb="End the backup" stale={stale} close={() => setEnding(false)} deed={() => dropBackup(ws.id)}>
-          New moments go nowhere else any more, and the key that the remote lets in is forgotten here. The remote keeps what it has.
+          New checkpoints go nowhere else any more, and the key that the remote lets in is forgotten here. The remote keeps what it has.
         </Confirm>
       ) : null}
     </section>
   );
 }
 
-/** Loud, since the newest moments are in one place only. */
+/** Loud, since the newest checkpoints are in one place only. */
 function Failing({ t }: { t: BackupTrouble }) {
   return (
     <div className="ops-err" role="alert">
@@ -139,7 +139,7 @@ function Failing({ t }: { t: BackupTrouble }) {
         <b>{sentenceOf(t.what).replace(/\.$/, "")}</b>
         <span>
           {t.hint ? `${sentenceOf(t.hint)} ` : ""}
-          {several(t.tries, "try", "tries")} since {clock(t.since)}, the last {ago(t.at)}. {t.next ? `Next try ${until(t.next)}.` : "Nobody tries again before something changes."}
+          {several(t.tries, "try", "tries")} since {clock(t.since)}, the last {ago(t.at)}. {t.next ? `Next try ${until(t.next)}.` : "Retake tries again when something changes."}
         </span>
       </p>
     </div>
@@ -159,7 +159,7 @@ function Facts({ b }: { b: Kept }) {
           ) : (
             "nothing is sent yet"
           )}
-          {b.behind > 0 ? <span className="risky">; {several(b.behind, "moment")} behind</span> : null}
+          {b.behind > 0 ? <span className="risky">; {several(b.behind, "checkpoint")} behind</span> : null}
         </dd>
       </div>
       <div>

@@ -1,10 +1,10 @@
-// Asking for a deletion, in two steps: which moments and why, then what will happen.
+// Asking for a deletion, in two steps: which checkpoints and why, then what will happen.
 import { useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { askDeletion } from "../../api/office.ts";
 import type { Checkpoint } from "../../api/types.ts";
 import { shown } from "../../words/escape.ts";
-import { titleOf } from "../../words/moment.ts";
+import { titleOf } from "../../words/checkpoint.ts";
 import { several } from "../../words/number.ts";
 import { clock, whole } from "../../words/time.ts";
 import { Dialog, Form, Said, useDeed } from "./Ask.tsx";
@@ -40,7 +40,7 @@ export function DeletionForm({ close }: { close: () => void }) {
           </select>
         </label>
         <label className="field">
-          <span className="label">Moments, by number</span>
+          <span className="label">Checkpoints, by number</span>
           <input className="text num" required value={refs} placeholder="12, 13" onChange={(e) => setRefs(e.target.value)} />
         </label>
         <label className="field">
@@ -59,9 +59,9 @@ function Sure({ ws, name, found, why, back, close }: { ws: string; name: string;
   const grace = usage.data?.limits.grace ?? 0;
   const due = new Date(Date.now() + grace / 1e6).toISOString();
   return (
-    <Dialog key="sure" title={`Ask for the deletion of ${several(found.length, "moment")} of ${shown(name)}`} close={close}>
+    <Dialog key="sure" title={`Ask for the deletion of ${several(found.length, "checkpoint")} of ${shown(name)}`} close={close}>
       <div className="ops-form">
-        <ul className="ops-found" tabIndex={0} aria-label="Moments that would go">
+        <ul className="ops-found" tabIndex={0} aria-label="Checkpoints that would go">
           {found.map((c) => (
             <li key={c.id}>
               <b className="num">{c.number}</b>
@@ -71,7 +71,7 @@ function Sure({ ws, name, found, why, back, close }: { ws: string; name: string;
           ))}
         </ul>
         <p className="ops-sentence">
-          {found.length === 1 ? "It goes" : "They go"} in {span(grace)}, {whole(due).replace(/:\d\d$/, "")}, and {found.length === 1 ? "does" : "do"} not come back after that. Until then the request can be taken back. What
+          {found.length === 1 ? "It goes" : "They go"} in {span(grace)}, {whole(due).replace(/:\d\d$/, "")}, and {found.length === 1 ? "does" : "do"} not come back after that. Until then the request can be cancelled. What
           is pinned, held or the newest by then is refused.
         </p>
         <Said error={act.error} />
@@ -80,7 +80,7 @@ function Sure({ ws, name, found, why, back, close }: { ws: string; name: string;
             Back
           </button>
           <button type="button" className="button danger" disabled={act.isPending} onClick={() => act.mutate(undefined)}>
-            Ask for the deletion of {several(found.length, "moment")}
+            Ask for the deletion of {several(found.length, "checkpoint")}
           </button>
         </div>
       </div>

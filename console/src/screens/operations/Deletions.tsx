@@ -1,4 +1,4 @@
-// Requests to delete: each waits for its grace, and can be taken back until then.
+// Requests to delete: each waits for its grace, and can be cancelled until then.
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { cancelDeletion, deletions } from "../../api/office.ts";
@@ -79,12 +79,12 @@ function Told({ all }: { all: Deletion[] }) {
 function sentence(all: Deletion[]): { head: string; rest: string } {
   const waiting = all.filter((d) => d.state === "waiting");
   const refused = all.filter((d) => d.state === "refused").length;
-  if (all.length === 0) return { head: "Nobody asked for a deletion", rest: "" };
+  if (all.length === 0) return { head: "No deletion requests", rest: "" };
   const more = refused > 0 ? `${several(refused, "request was", "requests were")} refused.` : "";
   if (waiting.length === 0) return { head: "No deletion waits", rest: [`${several(all.length, "request")} ended.`, more].filter(Boolean).join(" ") };
   const n = waiting.reduce((s, d) => s + d.checkpoints.length, 0);
   const first = [...waiting].sort((a, b) => a.due.localeCompare(b.due))[0]!;
-  return { head: `${several(n, "moment")} ${n === 1 ? "goes" : "go"} unless ${waiting.length === 1 ? "the request is" : "the requests are"} taken back`, rest: [`The first ${until(first.due)}, ${whole(first.due).replace(/:\d\d$/, "")}.`, more].filter(Boolean).join(" ") };
+  return { head: `${several(n, "checkpoint")} ${n === 1 ? "goes" : "go"} unless ${waiting.length === 1 ? "the request is" : "the requests are"} taken back`, rest: [`The first ${until(first.due)}, ${whole(first.due).replace(/:\d\d$/, "")}.`, more].filter(Boolean).join(" ") };
 }
 
 function Row({ d, names }: { d: Deletion; names: Names }) {
@@ -93,10 +93,10 @@ function Row({ d, names }: { d: Deletion; names: Names }) {
   return (
     <tr>
       <th scope="row">
-        <b>{several(d.checkpoints.length, "moment")}</b>
+        <b>{several(d.checkpoints.length, "checkpoint")}</b>
         <span className="dim">{nameOf(names, d.workspace)}</span>
       </th>
-      <td data-label="Why">{d.why ? <span>{`“${shown(d.why)}”`}</span> : <span className="dimmer">nobody said</span>}</td>
+      <td data-label="Why">{d.why ? <span>{`“${shown(d.why)}”`}</span> : <span className="dimmer">no reason given</span>}</td>
       <td data-label="Asked" className="num dim" title={whole(d.asked)}>
         <span>{clock(d.asked)}</span>
       </td>

@@ -1,4 +1,4 @@
-// What the next tidy-up would drop: by reason in words, each moment in a virtual list.
+// What the next cleanup would drop: by reason in words, each checkpoint in a virtual list.
 import { Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import type { Drop, SpacePlan } from "../../api/types.ts";
@@ -12,11 +12,11 @@ import { dropWords, nameOf, type Names } from "./words.ts";
 
 const rowsShown = 10;
 
-/** 42 moments would go, about 3.1 MB; or that nothing is due. */
+/** 42 checkpoints would go, about 3.1 MB; or that nothing is due. */
 export function dropsSentence(p: SpacePlan): string {
   const n = p.drops?.length ?? 0;
-  if (n === 0) return p.need === "budget" && p.budget > 0 && p.store.bytes > p.budget ? "Nothing more can go: what is kept on purpose takes more than the budget" : "Nothing is due: the next tidy-up drops no moment";
-  return `${several(n, "moment")} ${n === 1 ? "goes" : "go"} with the next tidy-up, about ${bytes(p.frees)}`;
+  if (n === 0) return p.need === "budget" && p.budget > 0 && p.store.bytes > p.budget ? "Nothing more can go: what is kept on purpose takes more than the storage limit" : "Nothing is due: the next cleanup drops no checkpoint";
+  return `${several(n, "checkpoint")} ${n === 1 ? "goes" : "go"} with the next cleanup, about ${bytes(p.frees)}`;
 }
 
 export function Drops({ plan, names }: { plan: SpacePlan; names: Names }) {
@@ -28,8 +28,8 @@ export function Drops({ plan, names }: { plan: SpacePlan; names: Names }) {
   if (all.length === 0) {
     return (
       <p className="ops-none">
-        No moment is too old, and nothing is short of room.
-        {plan.garbage > 0 ? ` About ${bytes(plan.garbage)} belong to no moment any more; the next tidy-up gives them back.` : ""}
+        No checkpoint is too old, and nothing is short of room.
+        {plan.garbage > 0 ? ` About ${bytes(plan.garbage)} belong to no checkpoint any more; the next cleanup gives them back.` : ""}
       </p>
     );
   }
@@ -42,7 +42,7 @@ export function Drops({ plan, names }: { plan: SpacePlan; names: Names }) {
           </button>
         ))}
       </div>
-      <List label="Moments that would go, oldest first" className="ops-scroll" count={rows.length} version={rows} keyOf={(i) => rows[i]!.checkpoint} height={height} most={rowsShown * height}>
+      <List label="Checkpoints that would go, oldest first" className="ops-scroll" count={rows.length} version={rows} keyOf={(i) => rows[i]!.checkpoint} height={height} most={rowsShown * height}>
         {(i) => <Going drop={rows[i]!} names={names} />}
       </List>
     </>

@@ -59,7 +59,7 @@ function Told({ u }: { u: Usage }) {
             ))}
           </tbody>
         </table>
-        <p className="ops-note">Rates are counted by each server: with three of them a key has up to three times as much. {several(u.checkpoints, "moment")} {u.checkpoints === 1 ? "is" : "are"} kept now.</p>
+        <p className="ops-note">Rates are counted by each server: with three of them a key has up to three times as much. {several(u.checkpoints, "checkpoint")} {u.checkpoints === 1 ? "is" : "are"} kept now.</p>
       </section>
       {changing ? <LimitsForm now={u.limits} close={() => setChanging(false)} /> : null}
     </>
@@ -97,7 +97,7 @@ function Row({ l, u }: { l: Limit; u: Usage }) {
 function sentence(u: Usage): { head: string; rest: string; bad: boolean } {
   const room = `${bytes(u.bytes)}${u.limits.store > 0 ? ` of ${bytes(u.limits.store)}` : ""}`;
   const spaces = `${count(u.workspaces)}${u.limits.workspaces > 0 ? ` of ${count(u.limits.workspaces)}` : ""} workspaces`;
-  const rest = `Moments take ${room}, and there are ${spaces}.`;
+  const rest = `Checkpoints take ${room}, and there are ${spaces}.`;
   const over = limits.filter((l) => {
     const n = taken(l, u);
     return n !== undefined && u.limits[l.name] > 0 && n / u.limits[l.name] > 0.9;

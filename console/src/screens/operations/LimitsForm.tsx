@@ -60,14 +60,14 @@ function Sure({ now, sure, back, close }: { now: Limits; sure: LimitsBody; back:
             <li key={t}>{t}.</li>
           ))}
         </ul>
-        {loses ? <p className="ops-sentence bad">Moments that are above the new limits go with the next tidy-up, and do not come back. Pins, holds and what undo needs stay.</p> : null}
+        {loses ? <p className="ops-sentence bad">Checkpoints that are above the new limits go with the next cleanup, and do not come back. Pins, holds and what undo needs stay.</p> : null}
         <Said error={act.error} />
         <div className="ops-buttons">
           <button type="button" className="button" data-first onClick={back}>
             Back
           </button>
           <button type="button" className={loses ? "button danger" : "button primary"} disabled={act.isPending} onClick={() => act.mutate(undefined)}>
-            {loses ? "Change them, and let moments go" : "Change them"}
+            {loses ? "Change them, and let checkpoints go" : "Change them"}
           </button>
         </div>
       </div>

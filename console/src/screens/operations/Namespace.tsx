@@ -22,8 +22,8 @@ function Told({ n }: { n: Known }) {
   const { me, usage, names } = useOffice();
   return (
     <>
-      <Head title={n.ended ? `${shown(n.id)} has ended: nobody gets in any more` : `This is ${shown(n.id)}, since ${date(new Date(n.created))}`} bad={!!n.ended}>
-        {usage.data ? `It has ${several(usage.data.workspaces, "workspace")} and ${several(usage.data.checkpoints, "moment")}, in ${bytes(usage.data.bytes)}. ` : ""}
+      <Head title={n.ended ? `${shown(n.id)} is closed: its keys no longer work` : `This is ${shown(n.id)}, since ${date(new Date(n.created))}`} bad={!!n.ended}>
+        {usage.data ? `It has ${several(usage.data.workspaces, "workspace")} and ${several(usage.data.checkpoints, "checkpoint")}, in ${bytes(usage.data.bytes)}. ` : ""}
         Nothing of another namespace can be seen from here.
       </Head>
       <section className="card ops-card ops-slim" aria-label="The namespace">

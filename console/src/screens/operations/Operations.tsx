@@ -43,7 +43,7 @@ function OwnMachine() {
   return (
     <div className="page">
       <Head title="This is your own machine">
-        Webhooks, keys, schedules and limits belong to the server of a team: <code className="mono">retake serve</code>. What your moments take is in{" "}
+        Webhooks, keys, schedules and limits belong to the server of a team: <code className="mono">retake serve</code>. What your checkpoints take is in{" "}
         <Link to="/storage" className="link ops-under">
           Storage
         </Link>

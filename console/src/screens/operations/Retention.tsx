@@ -1,4 +1,4 @@
-// What would go with the next tidy-up and why; what stays, and for what.
+// What would go with the next cleanup and why; what stays, and for what.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { schedules, spacePlan } from "../../api/office.ts";
@@ -15,7 +15,7 @@ import { nameOf, span, type Names } from "./words.ts";
 export function Retention() {
   const plan = useQuery(spacePlan);
   return (
-    <Part asked={plan} what="what the next tidy-up would do">
+    <Part asked={plan} what="what the next cleanup would do">
       {(p) => <Told plan={p} />}
     </Part>
   );
@@ -36,8 +36,8 @@ function Told({ plan: p }: { plan: SpacePlan }) {
           ) : null
         }
       >
-        Nothing goes by looking. {usage.data ? `Moments are kept ${usage.data.limits.within > 0 ? `for ${span(usage.data.limits.within)}` : "for ever"}; ` : ""}
-        {several(always, "moment")} {always === 1 ? "stays" : "stay"} however short the room is.
+        Nothing goes by looking. {usage.data ? `Checkpoints are kept ${usage.data.limits.within > 0 ? `for ${span(usage.data.limits.within)}` : "for ever"}; ` : ""}
+        {several(always, "checkpoint")} {always === 1 ? "stays" : "stay"} even when the disk is nearly full.
       </Head>
       <div className="ops-two">
         <div className="ops-stack">
@@ -59,7 +59,7 @@ function Told({ plan: p }: { plan: SpacePlan }) {
   );
 }
 
-/** Why moments stay, of all workspaces together. */
+/** Why checkpoints stay, of all workspaces together. */
 function kept(p: SpacePlan): KeptFor[] {
   const sums = new Map<string, KeptFor>();
   for (const k of (p.workspaces ?? []).flatMap((w) => w.kept ?? [])) {
@@ -82,7 +82,7 @@ function Stays({ plan }: { plan: SpacePlan }) {
         const some = all.filter((k) => k.always === always);
         return some.length === 0 ? null : (
           <div key={String(always)} className="ops-kept">
-            <p className="label">{always ? "However short the room is" : "Unless room is short"}</p>
+            <p className="label">{always ? "Always" : "Unless the disk is nearly full"}</p>
             <ul>
               {some.map((k) => (
                 <li key={k.why}>
@@ -132,8 +132,8 @@ function Rules({ plan, use }: { plan: SpacePlan; use?: Usage }) {
           </dd>
         </div>
         <div>
-          <dt>Last tidy-up</dt>
-          <dd>{plan.last ? `${clock(plan.last.at)}: dropped ${several(plan.last.forgotten, "moment")}, gave back ${bytes(plan.last.gave)}` : "none yet"}</dd>
+          <dt>Last cleanup</dt>
+          <dd>{plan.last ? `${clock(plan.last.at)}: dropped ${several(plan.last.forgotten, "checkpoint")}, gave back ${bytes(plan.last.gave)}` : "none yet"}</dd>
         </div>
       </dl>
       <Lacks power="administer" what="Changing limits and schedules" />

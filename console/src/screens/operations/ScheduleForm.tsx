@@ -65,7 +65,7 @@ export function ScheduleForm({ close }: { close: () => void }) {
           <span className="label">Each run begins up to so many minutes later, so that not all come at once</span>
           <input className="text" type="number" min={0} max={1440} value={jitter} onChange={(e) => setJitter(Number(e.target.value))} />
         </label>
-        {work === "retain" ? <p className="ops-sentence">Each run drops the moments that are too old by then. They do not come back; pins, holds and what undo needs stay.</p> : null}
+        {work === "retain" ? <p className="ops-sentence">Each run drops the checkpoints that are too old by then. They do not come back; pins, holds and what undo needs stay.</p> : null}
       </Form>
     </Dialog>
   );

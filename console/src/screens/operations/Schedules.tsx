@@ -70,7 +70,7 @@ function Told({ all }: { all: Schedule[] }) {
       {adding ? <ScheduleForm close={() => setAdding(false)} /> : null}
       {ending ? (
         <Confirm title={`Drop ${shown(ending.work)} by ${shown(ending.cron)}`} verb="Drop the schedule" stale={[["office", "schedules"]]} close={() => setEnding(undefined)} deed={() => dropSchedule(ending.id)}>
-          {ending.work === "save" ? `No moment of ${nameOf(names, ending.workspace ?? "")} is taken by it any more.` : ending.work === "retain" ? "It drops nothing by itself any more." : "It reads nothing back any more."} What it
+          {ending.work === "save" ? `No checkpoint of ${nameOf(names, ending.workspace ?? "")} is taken by it any more.` : ending.work === "retain" ? "It drops nothing by itself any more." : "It reads nothing back any more."} What it
           did stays. It can be added again.
         </Confirm>
       ) : null}
@@ -79,7 +79,7 @@ function Told({ all }: { all: Schedule[] }) {
 }
 
 function sentence(all: Schedule[], names: Names): { head: string; rest: string; bad: boolean } {
-  if (all.length === 0) return { head: "Nothing is scheduled", rest: "A schedule takes moments, drops what is too old, or reads stored bytes back, by a cron line in UTC.", bad: false };
+  if (all.length === 0) return { head: "Nothing is scheduled", rest: "A schedule takes checkpoints, drops what is too old, or reads stored bytes back, by a cron line in UTC.", bad: false };
   const wrong = all.filter((s) => s.last?.err);
   const missed = all.reduce((n, s) => n + s.missed, 0);
   const next = [...all].sort((a, b) => a.next.localeCompare(b.next))[0]!;

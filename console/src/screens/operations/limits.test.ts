@@ -25,7 +25,7 @@ test("what cannot be set is said before it is asked for", () => {
   }
 });
 
-test("less time and less room let moments go, more does not", () => {
+test("less time and less room let checkpoints go, more does not", () => {
   assert.equal(drops(now, { within: 7 * day }), true);
   assert.equal(drops(now, { within: 60 * day }), false);
   assert.equal(drops(now, { within: 0 }), false); // for ever
@@ -35,5 +35,5 @@ test("less time and less room let moments go, more does not", () => {
 });
 
 test("a change is said with what was", () => {
-  assert.deepEqual(changeWords(now, { within: 7 * day, store: 0 }), ["All moments: no bound instead of 275 GB", "Moments are kept: 7 days instead of 30 days"]);
+  assert.deepEqual(changeWords(now, { within: 7 * day, store: 0 }), ["All checkpoints: no bound instead of 275 GB", "Checkpoints are kept: 7 days instead of 30 days"]);
 });

@@ -22,13 +22,13 @@ const orAll = (n: number, say: (n: number) => string) => (n <= 0 ? "no bound" : 
 
 /** All limits, in the order in which they are told. */
 export const limits: Limit[] = [
-  { name: "store", text: "All moments", what: "bytes of the whole namespace; the oldest go first", unit: "GB", size: gb, say: (n) => orAll(n, bytes) },
+  { name: "store", text: "All checkpoints", what: "bytes of the whole namespace; the oldest go first", unit: "GB", size: gb, say: (n) => orAll(n, bytes) },
   { name: "workspaces", text: "Workspaces", what: "that are live", unit: "", size: 1, say: (n) => orAll(n, count) },
-  { name: "within", text: "Moments are kept", what: "then they go; pins, holds and what undo needs stay", unit: "days", size: day, say: span },
-  { name: "moment", text: "One moment", what: "the files of one moment, and an archive, inflated", unit: "GB", size: gb, most: 34_359_738_368, say: (n) => orAll(n, bytes) },
+  { name: "within", text: "Checkpoints are kept", what: "then they go; pins, holds and what undo needs stay", unit: "days", size: day, say: span },
+  { name: "moment", text: "One checkpoint", what: "the files of one checkpoint, and an archive, inflated", unit: "GB", size: gb, most: 34_359_738_368, say: (n) => orAll(n, bytes) },
   { name: "per_second", text: "Requests", what: "a second with one key", unit: "a second", size: 1, say: (n) => orAll(n, count) },
   { name: "restore_hour", text: "Restores and forks", what: "an hour with one agent key", unit: "an hour", size: 1, say: (n) => orAll(n, count) },
-  { name: "grace", text: "Deletions wait", what: "and can be taken back until then", unit: "days", size: day, least: 7 * day, say: span },
+  { name: "grace", text: "Deletions wait", what: "and can be cancelled until then", unit: "days", size: day, least: 7 * day, say: span },
 ];
 
 /** The number in its field; no more digits than people set. */
@@ -50,7 +50,7 @@ export function changesOf(now: Limits, fields: Partial<Record<LimitName, string>
   return out;
 }
 
-/** Whether moments go because of the change that would stay without it. */
+/** Whether checkpoints go because of the change that would stay without it. */
 export function drops(now: Limits, c: LimitsBody): boolean {
   const less = (was: number, is?: number) => is !== undefined && is > 0 && (was <= 0 || is < was);
   return less(now.within, c.within) || less(now.store, c.store);

@@ -9,7 +9,7 @@ export const kinds = ["agent", "reader", "operator", "admin", "maintainer"] as c
 
 /** What each kind of key may do. */
 export const kindWords: Record<string, string> = {
-  agent: "adds moments, reads, goes back",
+  agent: "adds checkpoints, reads, goes back",
   reader: "reads",
   operator: "also protects, pins and holds",
   admin: "keys, webhooks, limits, deletions",
@@ -22,7 +22,7 @@ export const kindShort: Record<string, string> = {
   reader: "read",
   operator: "protect, pin, hold",
   admin: "keys, hooks",
-  maintainer: "tidy up, check",
+  maintainer: "clean up, check",
 };
 
 /** The kind that has a power, for who lacks it. */
@@ -109,7 +109,7 @@ const acts: Record<string, string> = {
   "set pins": "pins changed",
   "reset catalog": "catalog made again",
   "put workspace": "workspace changed",
-  "put verification": "verification recorded",
+  "put verification": "check result recorded",
   "put anchor": "log signed",
   "put password": "store sealed",
   "add key": "key made",
@@ -134,21 +134,21 @@ const acts: Record<string, string> = {
 export function actWords(verb: string, subject: string, names: Names): { what: string; about: string } {
   const what = acts[verb] ?? shown(verb);
   const known = names.get(subject);
-  if (subject.startsWith("cp_")) return { what: `${known ?? "a moment"} ${what}`, about: known ? "" : short(subject) };
+  if (subject.startsWith("cp_")) return { what: `${known ?? "a checkpoint"} ${what}`, about: known ? "" : short(subject) };
   if (verb === "put anchor") return { what, about: "" };
   return { what, about: known ?? short(subject) };
 }
 
 export const dropWords: Record<string, string> = {
   age: "too old",
-  budget: "over the budget",
-  room: "disk near its floor",
-  floor: "disk below its floor",
+  budget: "over the storage limit",
+  room: "disk nearly full",
+  floor: "too little free space",
 };
 
 /** What a schedule does. */
 export const workWords: Record<string, string> = {
-  save: "takes a moment when files changed",
+  save: "takes a checkpoint when files changed",
   retain: "drops what is too old",
   drill: "reads a share of the bytes back",
 };

@@ -29,11 +29,11 @@ export function Confirm({ plan, back, apply }: { plan: Plan; back: () => void; a
           <span>
             {plan.safety.there ? (
               <>
-                <b>Moment {plan.safety.number}</b> holds all you have now.
+                <b>Checkpoint {plan.safety.number}</b> has everything you have now.
               </>
             ) : (
               <>
-                All you have now becomes <b>moment {plan.safety.number}</b> first.
+                All you have now becomes <b>checkpoint {plan.safety.number}</b> first.
                 <span className="more">If that cannot be saved whole, nothing is done.</span>
               </>
             )}
@@ -47,7 +47,7 @@ export function Confirm({ plan, back, apply }: { plan: Plan; back: () => void; a
           <li>
             <Icon name="out" />
             <span>
-              {plan.effects.length === 1 ? "Stays" : "Stay"} done outside: {someNames(plan.effects.map((e) => `${shown(e.id)} ${oneLine(e.text)}`), 4)}.
+              Can't be undone: {someNames(plan.effects.map((e) => `${shown(e.id)} ${oneLine(e.text)}`), 4)}.
             </span>
           </li>
         ) : null}

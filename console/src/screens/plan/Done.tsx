@@ -1,4 +1,4 @@
-// Afterwards: what was done, what was left, how to go on, what runs, what stays done, and
+// Afterwards: what was done, what was left, how to go on, what runs, what can't be undone, and
 // the way back, which is a plan too.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -8,7 +8,7 @@ import { Icon } from "../../parts/Icon.tsx";
 import { List } from "../../parts/List.tsx";
 import { inDir } from "../../words/command.ts";
 import { oneLine, shown, shownLines } from "../../words/escape.ts";
-import { agentName } from "../../words/moment.ts";
+import { agentName } from "../../words/checkpoint.ts";
 import { duration, several } from "../../words/number.ts";
 import { goOn, onceMore } from "./apply.ts";
 import { someNames } from "./fold.ts";
@@ -19,7 +19,7 @@ import { doneText, goalOf, upper, wordsOf } from "./words.ts";
 export function Done({ plan, result: r, took }: { plan: Plan; result: RestoreResult; took: number }) {
   const left = r.failed.length;
   const sides = plan.keeps.filter((k) => k.side);
-  const talk = useQuery({ queryKey: ["moment", plan.workspace, "go-on", r.checkpoint.id], queryFn: () => goOn(plan.workspace, { ref: r.checkpoint.id }), enabled: takesTalk(plan), retry: onceMore, staleTime: Infinity });
+  const talk = useQuery({ queryKey: ["checkpoint", plan.workspace, "go-on", r.checkpoint.id], queryFn: () => goOn(plan.workspace, { ref: r.checkpoint.id }), enabled: takesTalk(plan), retry: onceMore, staleTime: Infinity });
   return (
     <div className="plan-ask-page">
       <Heading>
@@ -30,7 +30,7 @@ export function Done({ plan, result: r, took }: { plan: Plan; result: RestoreRes
         {left > 0 ? `, but ${several(left, "path")} ${left === 1 ? "was" : "were"} left` : ""}
       </Heading>
       <p className="plan-sub">
-        {doneText(plan, r)}, in {duration(took * 1e6)}.{plan.writes.length + plan.merges.length > 0 ? " Every byte was read back." : ""} {momentsText(r)}
+        {doneText(plan, r)}, in {duration(took * 1e6)}.{plan.writes.length + plan.merges.length > 0 ? " Every byte was read back." : ""} {checkpointsText(r)}
       </p>
       {left > 0 ? <Left failed={r.failed} safety={r.safety.number} /> : null}
       <ul className="plan-list">
@@ -60,8 +60,8 @@ export function Done({ plan, result: r, took }: { plan: Plan; result: RestoreRes
           <li>
             <Icon name="out" />
             <span>
-              {plan.effects.length === 1 ? "Stays" : "Stay"} done: {someNames(plan.effects.map((e) => `${shown(e.id)} ${oneLine(e.text)}`), 4)}.
-              {talk.data ? <span className="more">The agent is told not to repeat {plan.effects.length === 1 ? "it" : "them"}.</span> : null}
+              Can't be undone: {someNames(plan.effects.map((e) => `${shown(e.id)} ${oneLine(e.text)}`), 4)}.
+              {talk.data ? <span className="more">Retake tells the agent not to repeat {plan.effects.length === 1 ? "it" : "them"}.</span> : null}
             </span>
           </li>
         ) : null}
@@ -82,9 +82,9 @@ export function Done({ plan, result: r, took }: { plan: Plan; result: RestoreRes
   );
 }
 
-function momentsText(r: RestoreResult): string {
-  const had = r.safety.number ? `What you had is moment ${r.safety.number}` : "";
-  const now = r.checkpoint.number ? `this is moment ${r.checkpoint.number}` : "";
+function checkpointsText(r: RestoreResult): string {
+  const had = r.safety.number ? `What you had is checkpoint ${r.safety.number}` : "";
+  const now = r.checkpoint.number ? `this is checkpoint ${r.checkpoint.number}` : "";
   const text = [had, now].filter((s) => s !== "").join(", ");
   return text ? `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.` : "";
 }
@@ -109,7 +109,7 @@ function Left({ failed, safety }: { failed: readonly Failure[]; safety: number }
       <h2 id="left">
         <Icon name="warn" />
         Left as found
-        <span className="aside">all else is done; {safety} holds all there was</span>
+        <span className="aside">everything else is done; {safety} has everything from before</span>
       </h2>
       <List label="Paths that were left" count={failed.length} height={32} most={320}>
         {(i) => (
@@ -145,7 +145,7 @@ export function TalkOn({ talk: t }: { talk: Resumption }) {
       ) : null}
       {t.note ? (
         <details>
-          <summary>What the agent is told</summary>
+          <summary>What Retake tells the agent</summary>
           <p className="plan-told">{shownLines(t.note)}</p>
         </details>
       ) : null}

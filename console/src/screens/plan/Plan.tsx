@@ -10,7 +10,7 @@ import { planOf } from "../../api/queries.ts";
 import type { Event, Plan as PlanType, PlanBody, RestoreResult } from "../../api/types.ts";
 import { Waiting, Wrong } from "../../parts/states.tsx";
 import { useKeys } from "../../shell/keys.ts";
-import { applyExactly, newMoment, onceMore, type Progress } from "./apply.ts";
+import { applyExactly, newCheckpoint, onceMore, type Progress } from "./apply.ts";
 import { Applying, Confirm } from "./Confirm.tsx";
 import { Done } from "./Done.tsx";
 import { Heading } from "./Frame.tsx";
@@ -129,7 +129,7 @@ function useGoing(first: PlanType, firstMade: number, body: PlanBody) {
   const [wrong, setWrong] = useState<unknown>();
   const [result, setResult] = useState<RestoreResult>();
   const [took, setTook] = useState(0);
-  const id = useRef(newMoment()); // one for one plan: repeating it adds nothing
+  const id = useRef(newCheckpoint()); // one for one plan: repeating it adds nothing
   useEffect(() => {
     document.getElementById("page")?.scrollTo({ top: 0 });
   }, [step]);
@@ -141,7 +141,7 @@ function useGoing(first: PlanType, firstMade: number, body: PlanBody) {
       if (next.digest !== plan.digest) {
         setMoved(movedBetween(plan, next));
         setAccepted(stillGiven(plan, next, accepted));
-        id.current = newMoment();
+        id.current = newCheckpoint();
       }
       setPlan(next);
       setMade(Date.now());
@@ -165,7 +165,7 @@ function useGoing(first: PlanType, firstMade: number, body: PlanBody) {
       if (e instanceof Trouble && e.code === "moved") return void replan();
       setWrong(e);
     }
-    // also when it went wrong: a restore that was cut off is told on every screen
+    // also when it went wrong: a restore that was interrupted is told on every screen
     void cache.invalidateQueries({ queryKey: ["ws", plan.workspace] });
     void cache.invalidateQueries({ queryKey: ["workspaces"] });
   };
@@ -179,7 +179,7 @@ function useGoing(first: PlanType, firstMade: number, body: PlanBody) {
   return { step, setStep, plan, made, moved, accepted, accept, progress, wrong, result, took, replan: () => void replan(), apply: () => void apply() };
 }
 
-/** Something was cut off before: it is ended first, either way, by a plan too. */
+/** Something was interrupted before: it is ended first, either way, by a plan too. */
 function CutOff({ ws, error }: { ws: string; error: unknown }) {
   if (!(error instanceof Trouble && error.code === "partly")) return null;
   return (
@@ -218,7 +218,7 @@ function MayNot({ leave }: { leave: Leave }) {
   return (
     <div className="plan-ask-page">
       <Heading>You may look, but not go back</Heading>
-      <p className="plan-sub">Your key may not return to moments. It takes a key of kind agent or operator; who administers the server makes one. Nothing was changed.</p>
+      <p className="plan-sub">Your key may not return to checkpoints. It takes a key of kind agent or operator; who administers the server makes one. Nothing was changed.</p>
       <div className="plan-buttons">
         <Link className="button" {...leave}>
           To the timeline
@@ -252,7 +252,7 @@ function Nothing({ plan, leave }: { plan: PlanType; leave: Leave }) {
   return (
     <div className="plan-ask-page" data-rows>
       <Heading>Nothing differs</Heading>
-      <p className="plan-sub">{idleText(plan)} Nothing to do, and no moment is added.</p>
+      <p className="plan-sub">{idleText(plan)} Nothing to do, and no checkpoint is added.</p>
       {parts.map((part) => (
         <Section key={part.id} part={part} around={{ plan, told: untold, open: new Set(), marked: new Set(), turn: () => undefined }} />
       ))}

@@ -2,12 +2,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo, useState, type ReactNode } from "react";
-import { forksOf, logOf, momentOf, storyOf } from "../../api/queries.ts";
+import { forksOf, logOf, checkpointOf, storyOf } from "../../api/queries.ts";
 import type { Checkpoint, Plan } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { Named } from "../../parts/marks.tsx";
 import { oneLine, shown } from "../../words/escape.ts";
-import { standing, titleOf, type Goals } from "../../words/moment.ts";
+import { standing, titleOf, type Goals } from "../../words/checkpoint.ts";
 import { bytes, count } from "../../words/number.ts";
 import { clock, seconds, whole } from "../../words/time.ts";
 import { someNames } from "./fold.ts";
@@ -26,7 +26,7 @@ interface ReviewProps {
   plan: Plan;
   made: number;
   moved?: Moved;
-  newer?: number; // a moment that was made since
+  newer?: number; // a checkpoint that was made since
   again: () => void;
   accepted: ReadonlySet<string>;
   accept: (word: string, yes: boolean) => void;
@@ -100,7 +100,7 @@ function useTold(plan: Plan): Told {
   return useMemo(() => toldBy(asked ? story.data : undefined, !!asked?.against), [story.data, asked?.against, !!asked]);
 }
 
-/** How the moment gone to was verified; other courses go to no moment. */
+/** How the checkpoint gone to was verified; other courses go to no checkpoint. */
 export function useStanding(plan: Plan) {
   const n = plan.course === "restore" ? plan.target?.number : undefined;
   const log = useQuery({ ...logOf(plan.workspace, { before: (n ?? 0) + 1, limit: 1 }), enabled: n !== undefined });
@@ -113,19 +113,19 @@ function diffOfPlan(plan: Plan): Around["diff"] {
   return asked ? (path) => ({ ws: asked.ws, from: asked.from, to: asked.to || undefined, path }) : undefined;
 }
 
-/** What the moment of a plan went to itself, so that its title can name it. */
+/** What the checkpoint of a plan went to itself, so that its title can name it. */
 function useGoals(plan: Plan): Goals {
   const r = plan.target?.return;
   const home = !!r && r.course !== "adopt";
-  const moment = useQuery({ ...momentOf(plan.workspace, r?.target ?? ""), enabled: home, retry: false });
+  const checkpoint = useQuery({ ...checkpointOf(plan.workspace, r?.target ?? ""), enabled: home, retry: false });
   const forks = useQuery({ ...forksOf(plan.workspace), enabled: !!r && !home });
   const fork = forks.data?.find((f) => f.latest?.id === r?.target);
-  const name = home ? moment.data && String(moment.data.number) : fork && shown(fork.name);
+  const name = home ? checkpoint.data && String(checkpoint.data.number) : fork && shown(fork.name);
   return useMemo(() => new Map(r && name ? [[r.target, name]] : []), [r, name]);
 }
 
 function about(plan: Plan, goals: Goals): ReactNode {
-  if (plan.course === "adopt" && plan.fork) return plan.fork.origin ? `grew from ${plan.fork.origin.number}, ${shown(plan.fork.root)}` : shown(plan.fork.root);
+  if (plan.course === "adopt" && plan.fork) return plan.fork.origin ? `forked from ${plan.fork.origin.number}, ${shown(plan.fork.root)}` : shown(plan.fork.root);
   const t = plan.target;
   if (!t) return "";
   return (
@@ -159,7 +159,7 @@ function Head({ plan, bad }: { plan: Plan; bad: boolean }) {
 
 function safetyText(p: Plan): string {
   const back = p.course === "unwind" ? "." : p.course === "undo" ? ", so redo brings it again." : ", so an undo brings it back.";
-  return p.safety.there ? `Moment ${p.safety.number} holds all you have now${back}` : `All you have now becomes moment ${p.safety.number} first${back}`;
+  return p.safety.there ? `Checkpoint ${p.safety.number} has everything you have now${back}` : `Everything you have now is saved first as checkpoint ${p.safety.number}${back}`;
 }
 
 /** What failed is not what we would go to; where there is a good one, it is named. */
@@ -211,7 +211,7 @@ function Newer({ number, again }: { number: number; again: () => void }) {
   return (
     <div className="plan-note" role="status">
       <Icon name="clock" small />
-      <span className="grow">Moment {count(number)} was made since this plan. If a file moved, the plan is refused and nothing happens.</span>
+      <span className="grow">Checkpoint {count(number)} was created after this plan. If a file changed, the plan is refused and nothing happens.</span>
       <button type="button" className="link" onClick={again}>
         Make the plan again
       </button>

@@ -1,4 +1,4 @@
-// Beside the paths: what needs a word, what stays done, what comes back with the files,
+// Beside the paths: what needs a word, what can't be undone, what comes back with the files,
 // and what still runs.
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -8,7 +8,7 @@ import { Icon } from "../../parts/Icon.tsx";
 import { List } from "../../parts/List.tsx";
 import { outcomeWord } from "../../words/effect.ts";
 import { shown, oneLine } from "../../words/escape.ts";
-import { agentName } from "../../words/moment.ts";
+import { agentName } from "../../words/checkpoint.ts";
 import { several } from "../../words/number.ts";
 import { clock, whole } from "../../words/time.ts";
 import { onceMore } from "./apply.ts";
@@ -22,7 +22,7 @@ export function Asks({ plan, accepted, accept }: { plan: Plan; accepted: Readonl
     <section className="plan-box asks" aria-labelledby="asks">
       <h2 id="asks">
         <Icon name="warn" />
-        Needs your word
+        Needs confirmation
         <span className="aside num" role="status">
           {given} of {asks.length} given
         </span>
@@ -75,9 +75,9 @@ export function StaysDone({ effects }: { effects: readonly Effect[] }) {
       <h2 id="stays-done">
         <Icon name="out" />
         Stays done
-        <span className="aside">no restore takes {effects.length === 1 ? "this" : "these"} back</span>
+        <span className="aside">restoring files does not undo {effects.length === 1 ? "this" : "these"}</span>
       </h2>
-      <List label="Effects that stay done" count={effects.length} height={54} most={324}>
+      <List label="External actions that can't be undone" count={effects.length} height={54} most={324}>
         {(i) => <EffectLine effect={effects[i]!} />}
       </List>
     </section>
@@ -137,7 +137,7 @@ export const takesTalk = (p: Plan): boolean => p.course === "restore" && !p.path
 
 export function ComesBack({ plan }: { plan: Plan }) {
   const ref = plan.target ? plan.target.id : "";
-  const talk = useQuery({ queryKey: ["moment", plan.workspace, "resume", ref], queryFn: () => resumeAt(plan.workspace, ref), enabled: takesTalk(plan), retry: onceMore, staleTime: 30_000 });
+  const talk = useQuery({ queryKey: ["checkpoint", plan.workspace, "resume", ref], queryFn: () => resumeAt(plan.workspace, ref), enabled: takesTalk(plan), retry: onceMore, staleTime: 30_000 });
   if (!takesTalk(plan) || !talk.data) return null;
   return (
     <section className="plan-box" aria-labelledby="comes-back">
@@ -175,13 +175,13 @@ function TalkText({ talk: t }: { talk: Resumption }) {
   if (!t.exact) {
     return (
       <>
-        <b>The conversation</b> of {who}, with all that was said{t.why ? `: ${oneLine(t.why)}` : ""}. The agent is told what happened.
+        <b>The conversation</b> of {who}, with all that was said{t.why ? `: ${oneLine(t.why)}` : ""}. Retake tells the agent what happened.
       </>
     );
   }
   return (
     <>
-      <b>The conversation</b> of {who}, forked at {t.checkpoint.number}. The running one is left alone, and the agent is told what happened.
+      <b>The conversation</b> of {who}, forked at {t.checkpoint.number}. The running one is left alone, and Retake tells the agent what happened.
     </>
   );
 }

@@ -11,7 +11,7 @@ export interface Progress {
 
 const at = (ws: string, rest: string) => `/v1/workspaces/${encodeURIComponent(ws)}/${rest}`;
 
-export const newMoment = (): string => `cp_${crypto.randomUUID()}`;
+export const newCheckpoint = (): string => `cp_${crypto.randomUUID()}`;
 
 export const applyExactly = (ws: string, body: RestoreBody, tell: (p: Progress) => void) => told<RestoreResult>(at(ws, "restores"), body, tell);
 

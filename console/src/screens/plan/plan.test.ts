@@ -101,7 +101,7 @@ test("what was left is not told as done", () => {
   assert.equal(doneText(p, r), "Deleted 1, changed 1");
 });
 
-test("a plan without steps is idle, unless it ends what was cut off", () => {
+test("a plan without steps is idle, unless it ends what was interrupted", () => {
   assert.ok(idle(plan()));
   assert.ok(idle(plan({ keeps: [{ path: "k", why: "volatile" }] })));
   assert.ok(!idle(plan({ keeps: [{ path: "k", why: "conflict", side: "s" }] })));
@@ -115,7 +115,7 @@ test("every class asks once, for all its paths, and lacks are counted", () => {
   assert.equal(missing(p, new Set()), 2);
   assert.equal(missing(p, new Set(["held"])), 1);
   assert.equal(missing(p, new Set(["held", "changed", "space"])), 0);
-  assert.deepEqual([missingText(0), missingText(1), missingText(2)], ["", "1 more needs your word", "2 more need your word"]);
+  assert.deepEqual([missingText(0), missingText(1), missingText(2)], ["", "1 more to confirm", "2 more to confirm"]);
   assert.equal(p.obstacles[0]!.paths!.length, 1, "the plan itself is not changed");
 });
 
@@ -124,7 +124,7 @@ test("consent says what it means, and hostile names cannot lie", () => {
   assert.equal(deed(p, { class: "changed", text: "", paths: ["web/\u202egolb"] }), "Overwrite your edit of web/\\u202egolb");
   assert.equal(deed(p, { class: "mass-delete", text: "", paths: [] }), "Delete 1 file");
   assert.equal(deed(p, { class: "new-one", text: "the moon is full." }), "Go on although the moon is full");
-  assert.equal(obstacleText(p, { class: "changed", text: "web/a changed since", paths: ["web/a"] }), "web/a changed since. What is there now will be in moment 18.");
+  assert.equal(obstacleText(p, { class: "changed", text: "web/a changed since", paths: ["web/a"] }), "web/a changed since. What is there now will be in checkpoint 18.");
   assert.equal(obstacleText(p, { class: "space", text: "too little room" }), "Too little room.");
 });
 

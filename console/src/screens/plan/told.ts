@@ -1,5 +1,5 @@
 // What a story tells of the paths of a plan: lines, and facts such as packages and keys.
-// A story goes from a moment to now; going back reads it the other way round.
+// A story goes from a checkpoint to now; going back reads it the other way round.
 import type { Fact, Plan, Story } from "../../api/types.ts";
 import { shown } from "../../words/escape.ts";
 import { count } from "../../words/number.ts";
@@ -26,7 +26,7 @@ export function storyAsked(p: Plan): { ws: string; from: string; to: string; aga
     case "adopt":
       return p.fork && p.target ? { ws: p.fork.id, from: "start", to: p.target.id, against: false } : undefined;
   }
-  return undefined; // of what was cut off a part is done already
+  return undefined; // of what was interrupted a part is done already
 }
 
 export function toldBy(story: Story | undefined, against: boolean): Told {

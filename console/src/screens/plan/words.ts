@@ -27,12 +27,12 @@ export const wordsOf = (course: string): Wording => wordings[course] ?? restorin
 
 export const upper = (s: string): string => s.slice(0, 1).toUpperCase() + s.slice(1);
 
-/** What a plan leads to: the number of a moment, or the name of a fork. */
+/** What a plan leads to: the number of a checkpoint, or the name of a fork. */
 export function goalOf(p: Plan): string {
   if (p.course === "adopt" && p.fork) return shown(p.fork.name);
   const hunks = p.merges[0]?.merge?.hunks?.length ?? 0;
   if (p.target) return `${hunks > 0 ? `${several(hunks, "hunk")} of ` : ""}${p.target.number}`;
-  return `the edits since ${p.safety.number - 1}`; // no moment holds them yet
+  return `the edits since ${p.safety.number - 1}`; // no checkpoint holds them yet
 }
 
 /** A digest as people read and say it: ab12-cd34. */
@@ -81,7 +81,7 @@ export function tallyOf(p: Plan, left: ReadonlySet<string> = new Set()): Tally {
   };
 }
 
-/** Applying it would do nothing. What was cut off must be ended even so. */
+/** Applying it would do nothing. What was interrupted must be ended even so. */
 export function idle(p: Plan): boolean {
   if (p.course === "finish" || p.course === "unwind") return false;
   return p.writes.length + p.deletes.length + p.merges.length === 0 && !p.keeps.some((k) => k.side);
@@ -91,7 +91,7 @@ export function idleText(p: Plan): string {
   const to = goalOf(p);
   switch (p.course) {
     case "undo":
-      return `Nothing of ${to} is left to take back.`;
+      return `Nothing of ${to} is left to undo.`;
     case "redo":
       return `All of ${to} is there again already.`;
     case "adopt":
@@ -163,7 +163,7 @@ export function deed(p: Plan, o: Obstacle): string {
     case "mass-delete":
       return `Delete ${several(tallyOf(p).deleted, "file")}`;
     case "uncaptured":
-      return `Go on though no moment holds ${some(paths, "something")} for sure`;
+      return `Continue, although ${some(paths, "something")} isn't saved in any checkpoint`;
     case "changed":
       return `Overwrite your ${paths.length > 1 ? "edits" : "edit"} of ${some(paths, "something")}`;
     case "partial":
@@ -173,7 +173,7 @@ export function deed(p: Plan, o: Obstacle): string {
     case "database":
       return `Replace ${some(paths, "a database")} while a program has ${it} open`;
     case "space":
-      return "Begin with too little room";
+      return "Start with too little disk space";
     case "names":
       return `Write ${some(paths, "names")} though this disk takes several names for one`;
     case "setuid":
@@ -185,13 +185,13 @@ export function deed(p: Plan, o: Obstacle): string {
 const some = (paths: readonly string[], none: string): string =>
   paths.length === 0 ? none : paths.length === 1 ? shown(paths[0]!) : several(paths.length, "path");
 
-/** What an obstacle says, and that the safety moment holds what would be lost. */
+/** What an obstacle says, and that the safety checkpoint holds what would be lost. */
 export function obstacleText(p: Plan, o: Obstacle): string {
   const plain = shown(o.text.replace(/\.$/, "")) + ".";
   const text = (o.paths ?? []).some((path) => o.text.startsWith(path)) ? plain : upper(plain); // a path keeps its letters
   const n = p.safety.number;
-  if (o.class === "mass-delete") return `${text} Every one of them will be in moment ${n}.`;
-  if (o.class === "changed") return `${text} What is there now will be in moment ${n}.`;
+  if (o.class === "mass-delete") return `${text} Every one of them will be in checkpoint ${n}.`;
+  if (o.class === "changed") return `${text} What is there now will be in checkpoint ${n}.`;
   return text;
 }
 
@@ -212,15 +212,15 @@ export function classesOf(p: Plan): Obstacle[] {
 /** How many classes still lack a word. */
 export const missing = (p: Plan, accepted: ReadonlySet<string>): number => classesOf(p).filter((o) => !accepted.has(o.class)).length;
 
-export const missingText = (n: number): string => (n === 0 ? "" : n === 1 ? "1 more needs your word" : `${count(n)} more need your word`);
+export const missingText = (n: number): string => (n === 0 ? "" : n === 1 ? "1 more to confirm" : `${count(n)} more to confirm`);
 
 const keepWords: Record<string, string> = {
   git: "a repository of its own",
   volatile: "always moving",
   changed: "changed since, so yours stays",
   conflict: "changed on both sides",
-  uncaptured: "in no moment, so it could not be given back",
-  unheld: "not held by that moment",
+  uncaptured: "in no checkpoint, so it could not be given back",
+  unheld: "not held by that checkpoint",
   occupied: "something that is kept lies in it",
 };
 

@@ -1,4 +1,4 @@
-// Whether the moments are somewhere else too.
+// Whether the checkpoints are somewhere else too.
 import type { Status } from "../../api/types.ts";
 import { Flag } from "../../parts/marks.tsx";
 import { shown } from "../../words/escape.ts";
@@ -10,8 +10,8 @@ export function BackupCard({ status: st }: { status: Status }) {
   const b = st.backup;
   if (!b || !b.url) {
     return (
-      <Part title="Backup" commands={[["Send every moment to a git remote too", "retake backup set git@host:path"]]}>
-        <p className="dim">None is set: the moments are on this machine’s store only.</p>
+      <Part title="Backup" commands={[["Back up every checkpoint to a git remote", "retake backup set git@host:path"]]}>
+        <p className="dim">None is set: the checkpoints are on this machine’s store only.</p>
       </Part>
     );
   }
@@ -20,7 +20,7 @@ export function BackupCard({ status: st }: { status: Status }) {
     <Part
       title="Backup"
       aside={b.trouble ? <Flag family="bad">failing</Flag> : b.behind > 0 ? <Flag family="partial">behind</Flag> : <Flag family="good">up to date</Flag>}
-      commands={[["Send now", "retake backup now"], ["End it; what was sent stays there", "retake backup off"]]}
+      commands={[["Send now", "retake backup now"], ["Stop; what was sent stays there", "retake backup off"]]}
     >
       {b.trouble ? (
         <p className="settings-say bad">
@@ -42,7 +42,7 @@ export function BackupCard({ status: st }: { status: Status }) {
         <div>
           <dt>There</dt>
           <dd>
-            {b.pushed ? `moment ${b.pushed.number}, read back ${ago(b.pushed.at)}` : "nothing yet"}
+            {b.pushed ? `checkpoint ${b.pushed.number}, read back ${ago(b.pushed.at)}` : "nothing yet"}
             {b.behind > 0 ? `, ${count(b.behind)} behind` : ""}
           </dd>
         </div>

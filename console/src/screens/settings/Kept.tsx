@@ -11,17 +11,17 @@ import { columns, daysText, dropsOf, keptText, spaceOf, tidyText, within } from 
 export function Retention({ plan, ws, server }: { plan: SpacePlan; ws: string; server: boolean }) {
   const own = spaceOf(plan, ws);
   const drops = dropsOf(plan, ws);
-  const commands: [string, string][] = [["How long moments are kept here", `retake config ${ws}.keep-within 60d`], ["What would go, of all workspaces", "retake space"]];
+  const commands: [string, string][] = [["How long checkpoints are kept here", `retake config ${ws}.keep-within 60d`], ["What would go, of all workspaces", "retake space"]];
   return (
-    <Part title="Kept moments" aside={own ? <span className="dim">{own.within > 0 ? `for ${within(own.within)} of work` : "for ever"}</span> : null} commands={server ? undefined : commands}>
+    <Part title="Kept checkpoints" aside={own ? <span className="dim">{own.within > 0 ? `for ${within(own.within)} of work` : "for ever"}</span> : null} commands={server ? undefined : commands}>
       {own?.closed ? <p className="settings-say risky">Nothing of it goes at present: {shown(own.closed)}.</p> : null}
       {own?.days ? <Days days={own.days} /> : null}
       <p className="settings-next">
         {tidyText(plan, ws)}
-        {plan.last ? ` The last one was ${ago(plan.last.at)}: ${several(plan.last.forgotten, "moment")} of all workspaces went, ${bytes(plan.last.gave)} came back.` : ""}
+        {plan.last ? ` The last one was ${ago(plan.last.at)}: ${several(plan.last.forgotten, "checkpoint")} of all workspaces went, ${bytes(plan.last.gave)} came back.` : ""}
       </p>
       {drops.length > 0 ? (
-        <List label="Moments that go next" count={drops.length} height={28} most={196}>
+        <List label="Checkpoints that go next" count={drops.length} height={28} most={196}>
           {(i) => <Going ws={ws} drop={drops[i]!} />}
         </List>
       ) : null}
@@ -30,9 +30,9 @@ export function Retention({ plan, ws, server }: { plan: SpacePlan; ws: string; s
           <tr>
             <th scope="col">kept because it is</th>
             <th scope="col" className="num">
-              moments
+              checkpoints
             </th>
-            <th scope="col">when room is short</th>
+            <th scope="col">when the disk is nearly full</th>
           </tr>
         </thead>
         <tbody>
@@ -72,7 +72,7 @@ function Days({ days }: { days: readonly number[] }) {
       </div>
       <p className="settings-axis" aria-hidden="true">
         <span>{days.length} days ago</span>
-        <span>moments kept, by day</span>
+        <span>checkpoints kept, by day</span>
         <span>today</span>
       </p>
     </div>
@@ -81,8 +81,8 @@ function Days({ days }: { days: readonly number[] }) {
 
 export function Pins({ pins, ws, server }: { pins: readonly Pin[]; ws: string; server: boolean }) {
   return (
-    <Part title="Pins" commands={[["Keep a moment on purpose", "retake pin 14 works"], ["Take a pin away; the moment stays", "retake unpin works"]]}>
-      {pins.length === 0 ? <p className="dim">No moment is pinned. A pin keeps one whatever its age, under a name.</p> : null}
+    <Part title="Pins" commands={[["Keep a checkpoint on purpose", "retake pin 14 works"], ["Take a pin away; the checkpoint stays", "retake unpin works"]]}>
+      {pins.length === 0 ? <p className="dim">No checkpoint is pinned. A pin keeps one whatever its age, under a name.</p> : null}
       <ul className="settings-pins">
         {pins.map((p) => (
           <li key={p.name}>
@@ -96,7 +96,7 @@ export function Pins({ pins, ws, server }: { pins: readonly Pin[]; ws: string; s
           </li>
         ))}
       </ul>
-      {server ? <p className="dim">Holds keep moments too. The server does not list them yet; what they keep is counted above as in use.</p> : null}
+      {server ? <p className="dim">Holds keep checkpoints too. The server does not list them yet; what they keep is counted above as in use.</p> : null}
     </Part>
   );
 }

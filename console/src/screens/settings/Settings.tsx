@@ -77,13 +77,13 @@ function Workspace({ status: st, server }: { status: Status; server: boolean }) 
         <div>
           <dt>Protected since</dt>
           <dd title={whole(w.created)}>
-            {clock(w.created)}, {several(st.count, "moment")}
+            {clock(w.created)}, {several(st.count, "checkpoint")}
           </dd>
         </div>
         {w.origin ? (
           <div>
             <dt>Grew from</dt>
-            <dd>moment {w.origin.number} of another workspace</dd>
+            <dd>checkpoint {w.origin.number} of another workspace</dd>
           </div>
         ) : null}
       </dl>
@@ -123,11 +123,11 @@ function Protection({ status: st }: { status: Status }) {
 }
 
 function Verifying({ standing, error, server }: { standing?: readonly Standing[]; error: unknown; server: boolean }) {
-  const commands: [string, string][] = [["Run it after every turn", "retake config verify.test 'npm test'"], ["Take one away", "retake config verify.test ''"]];
+  const commands: [string, string][] = [["Run it after every turn", "retake config verify.test 'npm test'"], ["Remove one", "retake config verify.test ''"]];
   return (
-    <Part title="Standing verifications" commands={server ? undefined : commands}>
+    <Part title="Checks" commands={server ? undefined : commands}>
       {error ? <p className="dim">They cannot be read at present.</p> : null}
-      {standing?.length === 0 ? <p className="dim">None is set. A command that is run after every turn tells which moments are good.</p> : null}
+      {standing?.length === 0 ? <p className="dim">No checks yet. A check is a command that runs after every turn and shows which checkpoints are good.</p> : null}
       {standing?.length ? (
         <dl className="settings-list">
           {standing.map((s) => (
@@ -144,7 +144,7 @@ function Verifying({ standing, error, server }: { standing?: readonly Standing[]
 
 function Store({ status: st, plan, server }: { status: Status; plan?: SpacePlan; server: boolean }) {
   const low = st.store.free < st.store.floor;
-  const commands: [string, string][] = [["How much the store may take", "retake config budget 20GB"], ["How much stays free on the disk", "retake config floor 10GB"]];
+  const commands: [string, string][] = [["Storage limit", "retake config budget 20GB"], ["Minimum free space", "retake config floor 10GB"]];
   return (
     <Part title="Store" commands={server ? undefined : commands}>
       <dl className="settings-list">
@@ -158,17 +158,17 @@ function Store({ status: st, plan, server }: { status: Status; plan?: SpacePlan;
         <div>
           <dt>Disk</dt>
           <dd className={low ? "num risky" : "num"}>
-            {bytes(st.store.free)} free{low ? ", less than the floor: nothing is saved" : ""}
+            {bytes(st.store.free)} free{low ? ", less than the minimum: nothing is saved" : ""}
           </dd>
         </div>
         <div>
-          <dt>Floor</dt>
-          <dd className="num">{bytes(st.store.floor)} stay free</dd>
+          <dt>Minimum free</dt>
+          <dd className="num">{bytes(st.store.floor)}</dd>
         </div>
         {plan && plan.garbage > 0 ? (
           <div>
             <dt>Garbage</dt>
-            <dd className="num">about {bytes(plan.garbage)}, given back by the next tidy-up</dd>
+            <dd className="num">about {bytes(plan.garbage)}, given back by the next cleanup</dd>
           </div>
         ) : null}
       </dl>

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { commandLine, inDir, word } from "../../words/command.ts";
 import { answer, columns, dropsOf, keptText, levelText, tidyText, trackingText, within } from "./words.ts";
 
-test("lengths of time that moments are kept", () => {
+test("lengths of time that checkpoints are kept", () => {
   assert.equal(within(30 * 86_400e9), "30 days");
   assert.equal(within(36 * 3_600e9), "36 hours");
   assert.equal(within(0), "for ever");
@@ -12,11 +12,11 @@ test("lengths of time that moments are kept", () => {
 test("only the drops of this workspace are told", () => {
   const plan = { drops: [{ workspace: "a" }, { workspace: "b" }], need: "room", frees: 0, garbage: 0, budget: 0, store: {}, workspaces: [] } as never;
   assert.equal(dropsOf(plan, "a").length, 1);
-  assert.equal(tidyText(plan, "a"), "The next tidy-up drops 1 moment here, because the disk is near its floor.");
-  assert.equal(tidyText(plan, "c"), "The next tidy-up drops nothing here.");
+  assert.equal(tidyText(plan, "a"), "The next cleanup drops 1 checkpoint here, because the disk is nearly full.");
+  assert.equal(tidyText(plan, "c"), "The next cleanup drops nothing here.");
 });
 
-test("a day with one moment is seen beside one with many", () => {
+test("a day with one checkpoint is seen beside one with many", () => {
   assert.deepEqual(columns([0, 1, 100]), [0, 0.12, 1]);
   assert.deepEqual(columns([]), []);
 });

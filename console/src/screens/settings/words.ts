@@ -3,10 +3,10 @@ import type { Drop, KeptFor, SpacePlan, Status, Tracking, WorkspaceSpace } from 
 import { shown } from "../../words/escape.ts";
 import { count, several } from "../../words/number.ts";
 
-/** The answer: whether it is protected, and where its moments are. */
+/** The answer: whether it is protected, and where its checkpoints are. */
 export function answer(st: Status, server: boolean): string {
   const name = shown(st.workspace.name);
-  if (st.store.free < st.store.floor) return `${name} is not protected: the disk is below its floor`;
+  if (st.store.free < st.store.floor) return `${name} is not protected: too little free disk space`;
   if (st.backup?.url) return st.backup.trouble ? `${name} is protected, but its backup fails` : `${name} is protected and backed up`;
   return server ? `${name} is protected, on this server` : `${name} is protected, on this machine only`;
 }
@@ -21,7 +21,7 @@ export function levelText(level: string): { text: string; sure: boolean } {
     case "remote":
       return { text: "The store is on a server; what runs here cannot delete it.", sure: true };
     case "remote+lock":
-      return { text: "The store is on a server and locked: nobody can delete it before its time.", sure: true };
+      return { text: "The store is on a server and locked: it can't be deleted before its time.", sure: true };
   }
   return { text: shown(level), sure: true };
 }
@@ -42,8 +42,8 @@ export function within(ns: number): string {
 }
 
 const keptWords: Record<string, string> = {
-  newest: "the newest", start: "the start", pinned: "pinned", "latest good": "the latest good", "fork base": "what forks grew from", "in use": "in use",
-  "safety point": "kept before a restore", undo: "needed for undo", "last hour": "of the last hour", "last day": "of the last day", "last moments": "the last ones",
+  newest: "the newest", start: "the start", pinned: "pinned", "latest good": "the latest good", "fork base": "what forks were made from", "in use": "in use",
+  "safety point": "saved before a restore", undo: "needed for undo", "last hour": "of the last hour", "last day": "of the last day", "last moments": "the last ones",
   "one an hour": "one an hour", "one a day": "one a day", "all are kept": "all are kept",
 };
 
@@ -53,13 +53,13 @@ export const dropsOf = (p: SpacePlan, ws: string): Drop[] => (p.drops ?? []).fil
 
 export const spaceOf = (p: SpacePlan, ws: string): WorkspaceSpace | undefined => (p.workspaces ?? []).find((w) => w.workspace === ws);
 
-const needs: Record<string, string> = { budget: "the store is over its budget", room: "the disk is near its floor", floor: "the disk is below its floor, so nothing is saved" };
+const needs: Record<string, string> = { budget: "the store is over its limit", room: "the disk is nearly full", floor: "there is too little free space, so nothing is saved" };
 
-/** What the next tidy-up does here, and why. */
+/** What the next cleanup does here, and why. */
 export function tidyText(p: SpacePlan, ws: string): string {
   const n = dropsOf(p, ws).length;
   const why = p.need ? `, because ${needs[p.need] ?? shown(p.need)}` : "";
-  return n === 0 ? "The next tidy-up drops nothing here." : `The next tidy-up drops ${several(n, "moment")} here${why}.`;
+  return n === 0 ? "The next cleanup drops nothing here." : `The next cleanup drops ${several(n, "checkpoint")} here${why}.`;
 }
 
 /** The days as columns: a height from 0 to 1 for each. */
@@ -68,4 +68,4 @@ export function columns(days: readonly number[]): number[] {
   return days.map((n) => (n === 0 ? 0 : Math.max(0.12, n / top)));
 }
 
-export const daysText = (days: readonly number[]): string => `${count(days.reduce((a, b) => a + b, 0))} moments in the last ${days.length} days, ${count(days.at(-1) ?? 0)} today`;
+export const daysText = (days: readonly number[]): string => `${count(days.reduce((a, b) => a + b, 0))} checkpoints in the last ${days.length} days, ${count(days.at(-1) ?? 0)} today`;

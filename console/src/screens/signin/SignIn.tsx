@@ -23,7 +23,7 @@ export function SignIn() {
   return (
     <main className="page">
       <section className="card note">
-        <h1 className="answer">Who are you?</h1>
+        <h1 className="answer">Sign in with an API key</h1>
         <p>
           On your own machine, close this page and run <code className="mono">retake console</code>: it opens a page that knows you. On a server, a key
           lets you in; what you may do is what the key may do.

@@ -1,18 +1,18 @@
-// Moments by day, or the bytes that they brought, as bars. What they show stands beside them in words.
+// Checkpoints by day, or the bytes that they brought, as bars. What they show stands beside them in words.
 import { bytes, count, several } from "../../words/number.ts";
 import { date } from "../../words/time.ts";
 
 const day = 86_400_000;
 const dayOf = (back: number) => date(new Date(Date.now() - back * day));
 
-export type What = "moments" | "bytes";
+export type What = "checkpoints" | "bytes";
 
-const amount = { moments: (n: number) => several(n, "moment"), bytes };
+const amount = { checkpoints: (n: number) => several(n, "checkpoint"), bytes };
 
 /** The words for a row of days, for who does not see the bars. */
-export function daysWords(days: readonly number[], what: What = "moments"): string {
+export function daysWords(days: readonly number[], what: What = "checkpoints"): string {
   const total = days.reduce((a, b) => a + b, 0);
-  if (total === 0) return what === "bytes" ? "nothing came in 30 days" : "no moment in 30 days";
+  if (total === 0) return what === "bytes" ? "nothing came in 30 days" : "no checkpoint in 30 days";
   const most = Math.max(...days);
   return `${amount[what](total)} in 30 days, most on ${dayOf(days.length - 1 - days.lastIndexOf(most))}: ${what === "bytes" ? bytes(most) : count(most)}`;
 }

@@ -1,4 +1,4 @@
-// What is known of each workspace: its size now, its moments by day and what they brought, how long they are kept.
+// What is known of each workspace: its size now, its checkpoints by day and what they brought, how long they are kept.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { SpacePlan, WorkspaceState } from "../../api/types.ts";
@@ -23,12 +23,12 @@ export function Rooms({ plan, all }: { plan: SpacePlan; all: WorkspaceState[] })
           <tr>
             <th scope="col">Workspace</th>
             <th scope="col" className="right">
-              Moments
+              Checkpoints
             </th>
             <th scope="col" className="right">
               Files now
             </th>
-            <th scope="col">30 days: moments, bytes brought</th>
+            <th scope="col">30 days: checkpoints, bytes brought</th>
             <th scope="col">Kept for</th>
             <th scope="col" className="right">
               Would go

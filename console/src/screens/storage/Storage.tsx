@@ -1,4 +1,4 @@
-// How much room moments take, how fast it goes, what would be dropped; and giving it back.
+// How much room checkpoints take, how fast it goes, what would be dropped; and giving it back.
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { spacePlan } from "../../api/office.ts";
@@ -26,7 +26,7 @@ export default function Storage() {
   if (list.data?.length === 0) return <Nothing />;
   if (plan.isLoadingError) return <Wrong error={plan.error} again={() => void plan.refetch()} />;
   if (list.isLoadingError) return <Wrong error={list.error} again={() => void list.refetch()} />;
-  if (!plan.data || !list.data) return <Waiting what="what moments take" />;
+  if (!plan.data || !list.data) return <Waiting what="what checkpoints take" />;
   const p = plan.data;
   const budget = p.budget || use.data?.limits.store || 0;
   const growth = growthOf(p.workspaces ?? []);
@@ -58,7 +58,7 @@ function Nothing() {
 }
 
 function Plot({ plan, budget }: { plan: SpacePlan; budget: number }) {
-  const [what, setWhat] = useState<"bytes" | "moments">("bytes");
+  const [what, setWhat] = useState<"bytes" | "checkpoints">("bytes");
   const all = plan.workspaces ?? [];
   const days = sumDays(all.map((w) => (what === "bytes" ? w.brought : w.days)));
   const total = sumDays(all.map((w) => w.days)).reduce((a, b) => a + b, 0);
@@ -66,8 +66,8 @@ function Plot({ plan, budget }: { plan: SpacePlan; budget: number }) {
     <section className="card st-card" aria-label="Growth by day">
       <header className="st-big">
         <b className="num">{bytes(plan.store.bytes)}</b>
-        <span className="dim grow">{budget > 0 ? `of ${bytes(budget)}, all workspaces` : "all workspaces, no budget"}</span>
-        <span className="dimmer">{several(total, "moment")} of 30 days are kept</span>
+        <span className="dim grow">{budget > 0 ? `of ${bytes(budget)}, all workspaces` : "all workspaces, no limit"}</span>
+        <span className="dimmer">{several(total, "checkpoint")} of 30 days are kept</span>
       </header>
       {budget > 0 ? (
         <span className="ops-meter" aria-hidden="true">
@@ -78,8 +78,8 @@ function Plot({ plan, budget }: { plan: SpacePlan; budget: number }) {
         <button type="button" aria-pressed={what === "bytes"} onClick={() => setWhat("bytes")}>
           bytes brought
         </button>
-        <button type="button" aria-pressed={what === "moments"} onClick={() => setWhat("moments")}>
-          moments
+        <button type="button" aria-pressed={what === "checkpoints"} onClick={() => setWhat("checkpoints")}>
+          checkpoints
         </button>
       </div>
       <Days days={days} what={what} />
@@ -99,15 +99,15 @@ function Facts({ plan, budget, growth }: { plan: SpacePlan; budget: number; grow
         <Fact good={!tight} name="Disk">
           {bytes(s.free)} free, floor {bytes(s.floor)}
         </Fact>
-        <Fact good={plan.need !== "budget"} name="Budget">
+        <Fact good={plan.need !== "budget"} name="Storage limit">
           {budget > 0 ? `${bytes(budget)}, ${share(s.bytes, budget)} taken` : "none is set"}
         </Fact>
-        <Fact name="Growth">{growth !== undefined ? `at most about ${bytes(growth)} a day` : `no new moment in ${span} days`}</Fact>
-        <Fact name="Garbage">about {bytes(plan.garbage)} belong to no moment</Fact>
-        <Fact name="Last tidy-up">
+        <Fact name="Growth">{growth !== undefined ? `at most about ${bytes(growth)} a day` : `no new checkpoint in ${span} days`}</Fact>
+        <Fact name="Garbage">about {bytes(plan.garbage)} belong to no checkpoint</Fact>
+        <Fact name="Last cleanup">
           {plan.last ? (
             <span title={whole(plan.last.at)}>
-              {ago(plan.last.at)}: gave back {bytes(plan.last.gave)}, {plan.last.forgotten > 0 ? `dropped ${several(plan.last.forgotten, "moment")}` : "dropped none"}
+              {ago(plan.last.at)}: gave back {bytes(plan.last.gave)}, {plan.last.forgotten > 0 ? `dropped ${several(plan.last.forgotten, "checkpoint")}` : "dropped none"}
             </span>
           ) : (
             "none yet"

@@ -1,4 +1,4 @@
-// The next tidy-up: what it drops and gives back, and doing it now in two steps.
+// The next cleanup: what it drops and gives back, and doing it now in two steps.
 import { useState } from "react";
 import { sweep, thin } from "../../api/office.ts";
 import { usePowers } from "../../api/powers.ts";
@@ -22,7 +22,7 @@ export function TidyUp({ plan, all }: { plan: SpacePlan; all: WorkspaceState[] }
   return (
     <section className="card ops-card" aria-labelledby="tidy-title">
       <header className="ops-wrap">
-        <h2 id="tidy-title">Next tidy-up</h2>
+        <h2 id="tidy-title">Next cleanup</h2>
         <span className="dim grow">{dropsSentence(plan)}</span>
         {may("maintain") ? (
           <>
@@ -47,17 +47,17 @@ export function TidyUp({ plan, all }: { plan: SpacePlan; all: WorkspaceState[] }
       <Lacks power="maintain" what="Tidying up now" />
       {asked === "sweep" ? (
         <Confirm calm title="Give back garbage" verb="Give it back" stale={stale} close={close} deed={async () => setDone(swept(await sweep()))}>
-          About {bytes(plan.garbage)} that no moment needs are given back. No moment is dropped. Saves go on meanwhile; it may take a while.
+          About {bytes(plan.garbage)} that no checkpoint needs are given back. No checkpoint is dropped. Saves go on meanwhile; it may take a while.
         </Confirm>
       ) : null}
       {asked === "thin" ? (
-        <Confirm title="Tidy up now" verb={`Drop ${several(n, "moment")}`} stale={stale} close={close} deed={async () => setDone(thinned(await thin()))}>
+        <Confirm title="Tidy up now" verb={`Drop ${several(n, "checkpoint")}`} stale={stale} close={close} deed={async () => setDone(thinned(await thin()))}>
           <p>
-            {several(n, "moment")} of {several(new Set(plan.drops?.map((d) => d.workspace)).size, "workspace")} {n === 1 ? "is" : "are"} dropped (
+            {several(n, "checkpoint")} of {several(new Set(plan.drops?.map((d) => d.workspace)).size, "workspace")} {n === 1 ? "is" : "are"} dropped (
             {byReason(plan.drops ?? [])
               .map((r) => `${count(r.count)} ${dropWords[r.why] ?? r.why}`)
               .join(", ")}
-            ), and about {bytes(plan.frees)} are given back. Dropped moments do not come back.
+            ), and about {bytes(plan.frees)} are given back. Dropped checkpoints do not come back.
           </p>
           <p className="dim">Starts, pins, the latest good ones, bases of forks and what undo needs stay. Pin what you want to keep first.</p>
         </Confirm>
@@ -69,4 +69,4 @@ export function TidyUp({ plan, all }: { plan: SpacePlan; all: WorkspaceState[] }
 const swept = (r: SweepReport) => `Gave back ${bytes(Math.max(0, r.before - r.after))} in ${duration(r.took)}; the store takes ${bytes(r.after)}.`;
 
 const thinned = (r: ThinReport) =>
-  `Dropped ${several(r.forgotten, "moment")}. ${swept(r.sweep)}${r.over ? ` It is still ${bytes(r.over)} over its budget: what is kept on purpose takes more.` : ""}`;
+  `Dropped ${several(r.forgotten, "checkpoint")}. ${swept(r.sweep)}${r.over ? ` It is still ${bytes(r.over)} over its limit: what is kept on purpose takes more.` : ""}`;

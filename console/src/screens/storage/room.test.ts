@@ -23,11 +23,11 @@ test("what is reached first is told", () => {
 });
 
 test("the sentence is the need, when there is one", () => {
-  assert.equal(sentenceOf(plan(), 5e9, undefined).head, "Moments take 412 MB of 5.0 GB");
-  assert.match(sentenceOf(plan(), 5e9, 4e8).rest, /grows at most about 400 MB a day\. At that pace the budget is reached in about 11 days\./);
-  assert.match(sentenceOf(plan(), 5e9, 1e3).rest, /the budget is years away|floor of the disk is years away/);
+  assert.equal(sentenceOf(plan(), 5e9, undefined).head, "Checkpoints take 412 MB of 5.0 GB");
+  assert.match(sentenceOf(plan(), 5e9, 4e8).rest, /grows at most about 400 MB a day\. At that pace the storage limit is reached in about 11 days\./);
+  assert.match(sentenceOf(plan(), 5e9, 1e3).rest, /the storage limit is years away|minimum free space is years away/);
   for (const need of ["floor", "room", "budget"]) assert.equal(sentenceOf(plan({ need }), 5e9, undefined).bad, true, need);
-  assert.equal(sentenceOf(plan({ need: "floor" }), 5e9, undefined).head, "The disk is below its floor: nothing is saved");
+  assert.equal(sentenceOf(plan({ need: "floor" }), 5e9, undefined).head, "Too little free disk space: nothing is saved");
 });
 
 test("drops are counted by reason, and days are summed with today last", () => {

@@ -5,7 +5,7 @@ import { bytes, several } from "../../words/number.ts";
 /** Growth is looked at over so many days. */
 export const span = 7;
 
-/** growthOf is what moments brought a day, on average since the first of the days looked at; undefined: none came. */
+/** growthOf is what checkpoints brought a day, on average since the first of the days looked at; undefined: none came. */
 export function growthOf(all: readonly WorkspaceSpace[]): number | undefined {
   let perDay = 0;
   let seen = 0;
@@ -54,18 +54,18 @@ export function sentenceOf(p: SpacePlan, budget: number, growth: number | undefi
   const of = budget > 0 ? ` of ${bytes(budget)}` : "";
   const grows = growth && growth >= 1 ? `It grows at most about ${bytes(growth)} a day.` : "";
   const reach = growth ? reachOf(p, budget, growth) : undefined;
-  const goal = reach?.what === "budget" ? "the budget" : "the floor of the disk";
+  const goal = reach?.what === "budget" ? "the storage limit" : "the minimum free space";
   const until = !reach ? "" : reach.days >= 730 ? `At that pace ${goal} is years away.` : `At that pace ${goal} is reached ${about(reach.days)}.`;
   const disk = `The disk has ${bytes(s.free)} free; below ${bytes(s.floor)} nothing is saved.`;
   switch (p.need) {
     case "floor":
-      return { head: "The disk is below its floor: nothing is saved", rest: `${bytes(s.free)} are free and the floor is ${bytes(s.floor)}. Moments take ${bytes(s.bytes)}; a tidy-up gives back about ${bytes(p.frees)}.`, bad: true };
+      return { head: "Too little free disk space: nothing is saved", rest: `${bytes(s.free)} are free and the minimum is ${bytes(s.floor)}. Checkpoints take ${bytes(s.bytes)}; a cleanup gives back about ${bytes(p.frees)}.`, bad: true };
     case "room":
-      return { head: "The disk is near its floor", rest: [`Moments take ${bytes(s.bytes)}${of}.`, disk, grows].filter(Boolean).join(" "), bad: true };
+      return { head: "The disk is nearly full", rest: [`Checkpoints take ${bytes(s.bytes)}${of}.`, disk, grows].filter(Boolean).join(" "), bad: true };
     case "budget":
-      return { head: "The store has used up its budget", rest: [`Moments take ${bytes(s.bytes)}${of}; the oldest go first.`, disk, grows].filter(Boolean).join(" "), bad: true };
+      return { head: "The storage limit is reached", rest: [`Checkpoints take ${bytes(s.bytes)}${of}; the oldest go first.`, disk, grows].filter(Boolean).join(" "), bad: true };
   }
-  return { head: `Moments take ${bytes(s.bytes)}${of}`, rest: [disk, grows, until].filter(Boolean).join(" "), bad: false };
+  return { head: `Checkpoints take ${bytes(s.bytes)}${of}`, rest: [disk, grows, until].filter(Boolean).join(" "), bad: false };
 }
 
 /** Drops by their reason, the most first. */
@@ -80,7 +80,7 @@ export function byReason(drops: readonly Drop[]): { why: string; count: number; 
   return [...sums.values()].sort((a, b) => b.count - a.count);
 }
 
-/** Moments of each of the last thirty days, of all workspaces, today last. */
+/** Checkpoints of each of the last thirty days, of all workspaces, today last. */
 export function sumDays(all: readonly (readonly number[] | null)[]): number[] {
   const out = Array.from({ length: 30 }, () => 0);
   for (const days of all) days?.forEach((n, i) => (out[30 - days.length + i]! += n));

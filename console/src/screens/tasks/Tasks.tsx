@@ -1,4 +1,4 @@
-// The agent's list of tasks, as it was told last, and the moments at which they ended.
+// The agent's list of tasks, as it was told last, and the checkpoints at which they ended.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { tasksOf } from "../../api/queries.ts";
@@ -8,9 +8,9 @@ import { List } from "../../parts/List.tsx";
 import { useNarrow } from "../../parts/media.ts";
 import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
 import { oneLine, shown } from "../../words/escape.ts";
-import { whoMade } from "../../words/moment.ts";
+import { whoMade } from "../../words/checkpoint.ts";
 import { clock, whole } from "../../words/time.ts";
-import { taskMoments } from "../effects/places.ts";
+import { taskCheckpoints } from "../effects/places.ts";
 import { answer, shapeOf, sumOf, words, type Shape } from "./count.ts";
 import "./tasks.css";
 
@@ -24,7 +24,7 @@ export default function Tasks() {
       <div className="page">
         <h1 className="title">Tasks</h1>
         <Empty title="No agent told of tasks here">
-          <p>When an agent keeps a list of what it does, the list stands here, with the moment at which each task was completed. A list can be told by hand too:</p>
+          <p>When an agent keeps a to-do list, it is shown here, with the checkpoint at which each task was completed. You can also set a list by hand:</p>
           <pre>{`echo '[{"title":"write it","status":"pending"}]' | retake tasks --set`}</pre>
         </Empty>
       </div>
@@ -37,11 +37,11 @@ function Told({ ws, tasks }: { ws: string; tasks: readonly Task[] }) {
   const sum = sumOf(tasks);
   const narrow = useNarrow();
   const ended = tasks.filter((t) => ["completed", "failed"].includes(shapeOf(t))).map((t) => t.title);
-  const moments = useQuery(taskMoments(ws, ended)).data;
+  const checkpoints = useQuery(taskCheckpoints(ws, ended)).data;
   return (
     <div className="page tasks">
       <h1 className="title">{answer(sum)}</h1>
-      <p className="tasks-sub">{sum.next ? <>Next: {oneLine(sum.next.title)}. </> : "None is open. "}As the agent told it last. Every task that ends is a moment.</p>
+      <p className="tasks-sub">{sum.next ? <>Next: {oneLine(sum.next.title)}. </> : "None is open. "}As the agent told it last. Every task that ends is a checkpoint.</p>
       <div className="tasks-bar" aria-hidden="true">
         <Part n={sum.completed} kind="completed" />
         <Part n={sum.failed} kind="failed" />
@@ -51,7 +51,7 @@ function Told({ ws, tasks }: { ws: string; tasks: readonly Task[] }) {
       </div>
       <section className="card" data-rows aria-label="Tasks">
         <List inPage label="Tasks" count={tasks.length} version={tasks} height={narrow ? 64 : 43}>
-          {(i) => <Line ws={ws} task={tasks[i]!} n={i + 1} next={tasks[i] === sum.next} moment={moments?.get(tasks[i]!.title)} />}
+          {(i) => <Line ws={ws} task={tasks[i]!} n={i + 1} next={tasks[i] === sum.next} checkpoint={checkpoints?.get(tasks[i]!.title)} />}
         </List>
       </section>
     </div>
@@ -62,7 +62,7 @@ const Part = ({ n, kind }: { n: number; kind: string }) => (n > 0 ? <i className
 
 const glyphs: Record<Exclude<Shape, "pending">, IconName> = { completed: "check", failed: "cross", skipped: "more", "in-progress": "right" };
 
-function Line({ ws, task, n, next, moment }: { ws: string; task: Task; n: number; next: boolean; moment?: Checkpoint }) {
+function Line({ ws, task, n, next, checkpoint }: { ws: string; task: Task; n: number; next: boolean; checkpoint?: Checkpoint }) {
   const shape = shapeOf(task);
   return (
     <div className={`tasks-row ${shape}`}>
@@ -73,15 +73,15 @@ function Line({ ws, task, n, next, moment }: { ws: string; task: Task; n: number
       </span>
       <span className="state">{next && shape === "pending" ? "next" : words[shape]}</span>
       <span className="at cut">
-        {moment ? (
+        {checkpoint ? (
           <>
-            <Link className="link" to="/w/$ws/m/$ref" params={{ ws, ref: String(moment.number) }} title={whole(moment.time)}>
-              at {moment.number}, {clock(moment.time)}
+            <Link className="link" to="/w/$ws/m/$ref" params={{ ws, ref: String(checkpoint.number) }} title={whole(checkpoint.time)}>
+              at {checkpoint.number}, {clock(checkpoint.time)}
             </Link>{" "}
-            <span className="dimmer">{whoMade(moment)}</span>
+            <span className="dimmer">{whoMade(checkpoint)}</span>
           </>
         ) : shape === "completed" || shape === "failed" ? (
-          <span className="dimmer">no moment of its own</span>
+          <span className="dimmer">no checkpoint of its own</span>
         ) : null}
       </span>
     </div>

@@ -1,4 +1,4 @@
-// The answer first: which moment is good, why we say so, and what we would do.
+// The answer first: which checkpoint is good, why we say so, and what we would do.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { memo, useMemo, type ReactNode } from "react";
@@ -8,7 +8,7 @@ import type { Checkpoint, Finding, Status } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { Named } from "../../parts/marks.tsx";
 import { shown } from "../../words/escape.ts";
-import { titleOf, type Goals } from "../../words/moment.ts";
+import { titleOf, type Goals } from "../../words/checkpoint.ts";
 import { several } from "../../words/number.ts";
 import { ago, clock } from "../../words/time.ts";
 import type { Read } from "./book.ts";
@@ -104,26 +104,26 @@ function proof(f: Finding | undefined, status: Status | undefined, n: number): R
   );
 }
 
-/** What changed since, in moments and in files that are in none. */
+/** What changed since, in checkpoints and in files that are in none. */
 function since(read: Read, good: Checkpoint, status?: Status): string {
-  const later = read.moments.findIndex((c) => c.number <= good.number);
+  const later = read.checkpoints.findIndex((c) => c.number <= good.number);
   const files = status ? status.now.added + status.now.deleted + status.now.edited : 0;
-  if (later > 0) return `Since then ${several(later, "moment")} came${files > 0 ? `; ${several(files, "changed file")} ${files === 1 ? "is" : "are"} in none of them` : ""}.`;
+  if (later > 0) return `Since then ${several(later, "checkpoint")} came${files > 0 ? `; ${several(files, "changed file")} ${files === 1 ? "is" : "are"} in none of them` : ""}.`;
   if (files > 0) return `Since then ${several(files, "file")} changed.`;
   return status && !status.saving ? "Nothing changed since." : "";
 }
 
 function NoGood({ read, goals, asked }: { read: Read; goals: Goals; asked: boolean }) {
-  const c = read.moments[0]!;
+  const c = read.checkpoints[0]!;
   return (
     <Strip
       sign={<span className="tl-sign unknown"><Icon name="question" /></span>}
-      title={asked ? "No moment is good yet" : <>{c.number} is the newest</>}
+      title={asked ? "No checkpoint is good yet" : <>{c.number} is the newest</>}
       time={asked ? `${c.number} is the newest` : clock(c.time)}
       name={asked ? clock(c.time) : titleOf(c, goals).text}
       acts={null}
     >
-      {asked ? "No moment passed all of its verifications." : "No moment was verified, so we cannot say which one is good."} To verify the files as they are:{" "}
+      {asked ? "No checkpoint passed all its checks." : "No checks were run, so Retake can't say which checkpoint is good."} To check the files as they are:{" "}
       <code className="mono">retake verify -- npm test</code>
     </Strip>
   );

@@ -44,7 +44,7 @@ function Node({ row, x, newest, findingOf }: { row: Row; x: (lane: number) => nu
   if (item.lane < 0) return null;
   const at = `translate(${x(item.lane)} ${top + height / 2})`;
   switch (item.kind) {
-    case "moment":
+    case "checkpoint":
       return (
         <g transform={at} className={item.left ? "node left" : "node"}>
           {item.c.number === newest ? <circle r="11.5" className="halo" /> : null}

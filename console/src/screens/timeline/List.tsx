@@ -10,7 +10,7 @@ import { several } from "../../words/number.ts";
 import type { Read } from "./book.ts";
 import { laneRoom, Lanes } from "./Lanes.tsx";
 import { NowRow } from "./NowRow.tsx";
-import { EffectRow, EndRow, FoldRow, ForkRow, HeadRow, MomentRow, MoreRow, RestRow } from "./Rows.tsx";
+import { EffectRow, EndRow, FoldRow, ForkRow, HeadRow, CheckpointRow, MoreRow, RestRow } from "./Rows.tsx";
 import { grouped } from "./story.ts";
 import { useNews } from "./useNews.ts";
 import { heightOf, type Item, type View } from "./view.ts";
@@ -63,7 +63,7 @@ export function List(p: Props) {
   const seen = v.getVirtualItems();
   const findingOf = useFindings(read, seen.map((s) => items[s.index]!));
   const pins = useMemo(() => grouped(read.pins, (x) => x.checkpoint), [read.pins]);
-  const newest = read.moments[0]?.number ?? 0;
+  const newest = read.checkpoints[0]?.number ?? 0;
   const news = useNews(newest, (v.scrollOffset ?? 0) <= 4);
   const { range } = v;
   const near = seen.filter((s) => !range || (s.index >= range.startIndex - overscan && s.index <= range.endIndex + overscan)); // not the one that is there for its focus
@@ -77,13 +77,13 @@ export function List(p: Props) {
       </p>
       {news.unseen > 0 ? (
         <button type="button" className="tl-new button primary" onClick={() => v.scrollToOffset(0)}>
-          {several(news.unseen, "new moment")}
+          {several(news.unseen, "new checkpoint")}
         </button>
       ) : null}
       <div ref={box} className="tl-scroll">
         <div className="tl-inner" style={{ height: v.getTotalSize(), ...room }}>
           <Lanes rows={rows} lanes={view.lanes} phone={phone} newest={newest} findingOf={findingOf} />
-          <ol aria-label="Moments, newest first">
+          <ol aria-label="Checkpoints, newest first">
             {seen.map((s) => (
               <li key={s.key} data-index={s.index} style={{ height: s.size, top: s.start }} aria-setsize={items.length} aria-posinset={s.index + 1}>
                 {rowOf(p, items[s.index]!, findingOf, pins, newest, news.slid)}
@@ -99,10 +99,10 @@ export function List(p: Props) {
 function rowOf(p: Props, x: Item, findingOf: (id: string) => Finding | undefined, pins: Map<string, { name: string }[]>, newest: number, slid: number): ReactNode {
   const common = { ws: p.ws, goals: p.view.goals, choose: p.choose, open: p.open };
   switch (x.kind) {
-    case "moment": {
+    case "checkpoint": {
       const n = x.c.number;
       const is = { chosen: n === p.chosen, marked: n === p.marked, newest: n === newest, fresh: n > slid };
-      return <MomentRow {...common} {...is} item={x} finding={findingOf(x.c.id)} pins={pins.get(x.c.id)?.map((y) => y.name)} />;
+      return <CheckpointRow {...common} {...is} item={x} finding={findingOf(x.c.id)} pins={pins.get(x.c.id)?.map((y) => y.name)} />;
     }
     case "fork":
       return <ForkRow {...common} item={x} finding={findingOf(x.fork.state.latest!.id)} />;
@@ -124,7 +124,7 @@ function rowOf(p: Props, x: Item, findingOf: (id: string) => Finding | undefined
   }
 }
 
-/** What was found out about moments, and about the newest one of each fork in sight. */
+/** What was found out about checkpoints, and about the newest one of each fork in sight. */
 function useFindings(read: Read, seen: readonly Item[]): (id: string) => Finding | undefined {
   const forks = seen.flatMap((x) => (x.kind === "fork" ? [x.fork.state] : []));
   const answers = useQueries({ queries: forks.map((f) => ({ ...logOf(f.id, { limit: 1 }), retry: false })) });

@@ -1,4 +1,4 @@
-// What changed since the newest moment: not a moment yet. Saving makes it one.
+// What changed since the newest checkpoint: not a checkpoint yet. Saving makes it one.
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { usePowers } from "../../api/powers.ts";

@@ -1,7 +1,7 @@
-// The overview above the list. A click goes to the nearest moment, a drag shows that span;
+// The overview above the list. A click goes to the nearest checkpoint, a drag shows that span;
 // all of it can be done with the list and the zoom too.
 import { memo, useEffect, useMemo, useRef, useState, type PointerEvent } from "react";
-import { agentName, titleOf } from "../../words/moment.ts";
+import { agentName, titleOf } from "../../words/checkpoint.ts";
 import { several } from "../../words/number.ts";
 import { ago, clock, date, hour, seconds } from "../../words/time.ts";
 import type { Read } from "./book.ts";
@@ -29,20 +29,20 @@ export const Overview = memo(function Overview({ read, zoom, span, setSpan, chos
   const all = useWidth(box);
   const now = useNow();
   const width = Math.max(200, all - legend);
-  const { moments, findings } = read;
-  const at = useMemo(() => moments.find((c) => c.number === chosen), [moments, chosen]);
+  const { checkpoints, findings } = read;
+  const at = useMemo(() => checkpoints.find((c) => c.number === chosen), [checkpoints, chosen]);
   const time = at ? Date.parse(at.time) : undefined;
-  const w = useMemo(() => span ?? (zoom ? windowOf(moments, zoom, now, time) : firstWindow(moments, now, time)), [span, moments, zoom, now, time]);
-  const behind = useMemo(() => behindOf(moments), [moments]);
-  const drawn = useMemo(() => bars(moments, findings, behind, w, { ...frame, width }), [moments, findings, behind, w, width]);
+  const w = useMemo(() => span ?? (zoom ? windowOf(checkpoints, zoom, now, time) : firstWindow(checkpoints, now, time)), [span, checkpoints, zoom, now, time]);
+  const behind = useMemo(() => behindOf(checkpoints), [checkpoints]);
+  const drawn = useMemo(() => bars(checkpoints, findings, behind, w, { ...frame, width }), [checkpoints, findings, behind, w, width]);
   const x = (t: number) => ((t - w.from) / (w.to - w.from)) * width;
   const drag = useDrag(w, width, setSpan, (t) => {
-    const c = nearest(moments, t);
+    const c = nearest(checkpoints, t);
     if (c) go(c.number);
   });
-  const pointed = drag.at === undefined ? undefined : nearest(moments, drag.at);
+  const pointed = drag.at === undefined ? undefined : nearest(checkpoints, drag.at);
   const when = `between ${clock(new Date(w.from).toISOString())} and ${clock(new Date(w.to).toISOString())}`;
-  const name = `${several(drawn.count, "moment")} ${when}: the height is how many files changed, the colour how they stand`;
+  const name = `${several(drawn.count, "checkpoint")} ${when}: the height is how many files changed, the color how their checks ended`;
   return (
     <div ref={box} className="tl-over">
       <svg width={all} height={height} role="img" aria-label={name} {...drag.handlers}>
@@ -65,11 +65,11 @@ export const Overview = memo(function Overview({ read, zoom, span, setSpan, chos
         <path d={drawn.effects.map((e) => `M${e - 2.4} 37.4l4.8-4.8M${e - 1.2} 32.4h3.8v3.8`).join("")} className="effect" />
         {drag.from !== undefined && drag.at !== undefined ? <rect className="span" x={Math.min(x(drag.from), x(drag.at))} width={Math.abs(x(drag.at) - x(drag.from))} height="46" /> : null}
         {time !== undefined && time >= w.from && time <= w.to ? <path d={`M${x(time) - 4} 0h8l-4 4.5z`} className="cursor" /> : null}
-        {w.broken ? <Later x={width - 2} since={moments[0]!.time} /> : null}
+        {w.broken ? <Later x={width - 2} since={checkpoints[0]!.time} /> : null}
         {now >= w.from && now <= w.to ? <Now x={x(now)} most={width - 14} /> : null}
         {drawn.count === 0 ? (
           <text x={width / 2} y="28" textAnchor="middle">
-            No moment in this span
+            No checkpoint in this span
           </text>
         ) : null}
         <Legend x={width + 16} agents={drawn.agents.map((a) => a.agent)} />

@@ -1,4 +1,4 @@
-// The chosen moment beside the list: verified by us, what really changed, what was said,
+// The chosen checkpoint beside the list: verified by us, what really changed, what was said,
 // and how much of it is kept.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -9,7 +9,7 @@ import type { Checkpoint, Finding, Verification } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { Flag, Lines, Named, Verify } from "../../parts/marks.tsx";
 import { oneLine, shown, shownLines } from "../../words/escape.ts";
-import { agentName, answerWords, titleOf, whoMade, type Goals } from "../../words/moment.ts";
+import { agentName, answerWords, titleOf, whoMade, type Goals } from "../../words/checkpoint.ts";
 import { bytes, count, duration, several } from "../../words/number.ts";
 import { ago, clock, whole } from "../../words/time.ts";
 import type { Read } from "./book.ts";
@@ -28,34 +28,34 @@ interface Props {
 }
 
 export function Preview({ ws, read, at, goals, newer, older }: Props) {
-  const c = read.moments[at]!;
+  const c = read.checkpoints[at]!;
   const finding = read.findings.get(c.id);
   const calm = useCalm(c.number);
   const ref = String(c.number);
   const before = parentOf(read, c);
   const { may } = usePowers();
   return (
-    <aside className="tl-pre" aria-label={`Moment ${c.number}`}>
+    <aside className="tl-pre" aria-label={`Checkpoint ${c.number}`}>
       <div className="tl-pre-head">
         <span className="big num">{c.number}</span>
         <span className="dim num" title={whole(c.time)}>
           {clock(c.time)} · {ago(c.time)}
         </span>
         <span className="grow" />
-        <button type="button" className="icon-button" aria-label="Newer moment" disabled={!newer} onClick={newer}>
+        <button type="button" className="icon-button" aria-label="Newer checkpoint" disabled={!newer} onClick={newer}>
           <Icon name="up" />
         </button>
-        <button type="button" className="icon-button" aria-label="Older moment" disabled={!older} onClick={older}>
+        <button type="button" className="icon-button" aria-label="Older checkpoint" disabled={!older} onClick={older}>
           <Icon name="down" />
         </button>
       </div>
-      <div className="tl-pre-body" tabIndex={0} role="region" aria-label={`About moment ${c.number}`}>
+      <div className="tl-pre-body" tabIndex={0} role="region" aria-label={`About checkpoint ${c.number}`}>
         <h2>
           <Named title={titleOf(c, goals).text} />
         </h2>
         <Meta c={c} finding={finding} />
         <Verified ws={ws} read={read} at={at} ready={calm === c.number} />
-        <Changed ws={ws} c={c} finding={finding} before={before} work={workOf(c, (id) => read.moments.find((m) => m.id === id))} ready={calm === c.number} />
+        <Changed ws={ws} c={c} finding={finding} before={before} work={workOf(c, (id) => read.checkpoints.find((m) => m.id === id))} ready={calm === c.number} />
         <Said ws={ws} c={c} />
         <Kept ws={ws} c={c} />
       </div>
@@ -88,8 +88,8 @@ export function Preview({ ws, read, at, goals, newer, older }: Props) {
 /** Why a button is off. */
 export const mayNot = "your key may look, and not go back";
 
-/** The moment that another grew from, if it is known. */
-export const parentOf = (read: Read, c: Checkpoint): Checkpoint | undefined => (c.parent ? read.moments.find((x) => x.id === c.parent) : undefined);
+/** The checkpoint that another forked from, if it is known. */
+export const parentOf = (read: Read, c: Checkpoint): Checkpoint | undefined => (c.parent ? read.checkpoints.find((x) => x.id === c.parent) : undefined);
 
 /** What is asked for follows a person who moves fast only when they rest. */
 function useCalm(n: number): number {
@@ -106,7 +106,7 @@ function Meta({ c, finding }: { c: Checkpoint; finding?: Finding }) {
   const lines: string[] = [];
   if (t?.prompt && c.trigger !== "turn") lines.push(`In the turn “${oneLine(t.prompt)}”`);
   if (t?.tasks) lines.push(`${t.tasks.done} of ${t.tasks.total} tasks done${t.tasks.failed ? `, ${t.tasks.failed} failed` : ""}${t.tasks.next ? `, next: ${oneLine(t.tasks.next)}` : ""}`);
-  const alone = t ? (t.contested?.length ? `, with ${t.contested.map(agentName).join(", ")} at work` : ", nobody else was working") : "";
+  const alone = t ? (t.contested?.length ? `, with ${t.contested.map(agentName).join(", ")} at work` : ", no other agent was working") : "";
   lines.push(`${whoMade(c)}${t?.version ? ` ${shown(t.version)}` : ""}${alone}`);
   return (
     <>
@@ -125,16 +125,16 @@ function Meta({ c, finding }: { c: Checkpoint; finding?: Finding }) {
 }
 
 function Verified({ ws, read, at, ready }: { ws: string; read: Read; at: number; ready: boolean }) {
-  const c = read.moments[at]!;
+  const c = read.checkpoints[at]!;
   const finding = read.findings.get(c.id);
   const answers = finding?.answers ?? [];
   const runs = useQuery({ ...verificationsOf(ws, String(c.number)), enabled: ready && answers.length > 0 }).data;
   const name = trailName(finding);
-  const steps = name ? trail(read.moments, read.findings, at, name) : [];
+  const steps = name ? trail(read.checkpoints, read.findings, at, name) : [];
   return (
     <section>
-      <h3>Verified by us</h3>
-      {answers.length === 0 ? <p className="dim">Never verified.</p> : null}
+      <h3>Checks run by Retake</h3>
+      {answers.length === 0 ? <p className="dim">Never checked.</p> : null}
       {answers.map((a) => (
         <div key={a.name + String(a.claim)} className="tl-ver">
           <Verify answer={a} />

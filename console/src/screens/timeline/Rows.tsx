@@ -1,4 +1,4 @@
-// The rows of the list. Each moment is one link; what the graph shows is said in words too.
+// The rows of the list. Each checkpoint is one link; what the graph shows is said in words too.
 import { Link } from "@tanstack/react-router";
 import { memo, type MouseEvent, type ReactNode } from "react";
 import type { Checkpoint, Finding } from "../../api/types.ts";
@@ -6,7 +6,7 @@ import { Icon } from "../../parts/Icon.tsx";
 import { Flag, Named, Verify } from "../../parts/marks.tsx";
 import { outcomeWord, staysDone } from "../../words/effect.ts";
 import { shown } from "../../words/escape.ts";
-import { changedFiles, titleOf, whoMade, type Goals } from "../../words/moment.ts";
+import { changedFiles, titleOf, whoMade, type Goals } from "../../words/checkpoint.ts";
 import { count, orNone, several } from "../../words/number.ts";
 import { clock, whole } from "../../words/time.ts";
 import { filesOf, flagsOf, marks, nodeOf, storyLine, type Piece } from "./story.ts";
@@ -58,7 +58,7 @@ function Marks({ finding }: { finding?: Finding }) {
   if (m.shown.length === 0) {
     return (
       <span className="tl-marks dimmer">
-        –<span className="sr"> not verified</span>
+        –<span className="sr"> not checked</span>
       </span>
     );
   }
@@ -74,17 +74,17 @@ function Marks({ finding }: { finding?: Finding }) {
 
 const nodeWords = { good: "good", inherited: "good, same content as another", failed: "failed", plain: "", safety: "kept by Retake" } as const;
 
-/** What the graph shows of a moment, in words. */
-function inWords(p: RowProps<"moment">): string {
+/** What the graph shows of a checkpoint, in words. */
+function inWords(p: RowProps<"checkpoint">): string {
   const { item } = p;
   const words: string[] = [nodeWords[nodeOf(item.c, p.finding)]];
-  if (p.newest) words.push("the files stand here");
-  if (item.left) words.push("left behind");
+  if (p.newest) words.push("your files are here");
+  if (item.left) words.push("replaced");
   if (p.marked) words.push("marked");
   return words.filter(Boolean).join(", ");
 }
 
-/** Told is what a row tells of a moment, its own or the newest of a fork: when, a title and flags,
+/** Told is what a row tells of a checkpoint, its own or the newest of a fork: when, a title and flags,
  *  who, what really changed, what was verified, how many files. */
 function Told({ c, finding, flags, work, children }: { c: Checkpoint; finding?: Finding; flags: ReturnType<typeof flagsOf>; work?: string; children: ReactNode }) {
   return (
@@ -112,7 +112,7 @@ function Told({ c, finding, flags, work, children }: { c: Checkpoint; finding?: 
   );
 }
 
-export const MomentRow = memo(function MomentRow(p: RowProps<"moment">) {
+export const CheckpointRow = memo(function CheckpointRow(p: RowProps<"checkpoint">) {
   const { c } = p.item;
   const title = titleOf(c, p.goals);
   const flags = flagsOf(c, p.finding);
@@ -128,7 +128,7 @@ export const MomentRow = memo(function MomentRow(p: RowProps<"moment">) {
         ))}
         {flags.length > 2 ? <span className="dimmer">+{flags.length - 2}</span> : null}
         {p.pins?.map((name) => <Flag key={name} family="unknown">{`pin ${shown(name)}`}</Flag>)}
-        {p.item.left && p.item.loose ? <Flag family="unknown">left behind</Flag> : null}
+        {p.item.left && p.item.loose ? <Flag family="unknown">replaced</Flag> : null}
         {p.marked ? <Flag family="unknown">marked</Flag> : null}
       </Told>
     </a>
@@ -144,7 +144,7 @@ export const ForkRow = memo(function ForkRow(p: RowProps<"fork">) {
       <b className="tl-n" />
       <Told c={c} finding={p.finding} flags={flags}>
         <span className="tl-x">
-          fork <b>{shown(state.name)}</b>, {several(state.count, "moment")}
+          fork <b>{shown(state.name)}</b>, {several(state.count, "checkpoint")}
         </span>
         {adopted.length > 0 ? <span className="sr"> adopted</span> : null}
         {state.ended ? <Flag family="unknown">ended</Flag> : null}
@@ -165,21 +165,21 @@ export const EffectRow = memo(function EffectRow({ ws, item }: RowProps<"effect"
         <span className="sr">an effect outside: </span>
         <span className="tl-x">{shown(effect.text)}</span>
         <Flag family={staysDone(effect) ? "risky" : "unknown"}>{outcomeWord(effect)}</Flag>
-        {item.left ? <span className="sr"> on a line left behind</span> : null}
+        {item.left ? <span className="sr"> replaced by a restore</span> : null}
       </span>
     </Link>
   );
 });
 
-/** FoldRow is a run of moments in one row; it opens. */
+/** FoldRow is a run of checkpoints in one row; it opens. */
 export const FoldRow = memo(function FoldRow({ item, open }: RowProps<"quiet" | "left-fold">) {
   const { run } = item;
   const newest = run[0]!;
   const oldest = run[run.length - 1]!;
   const until = clock(newest.time);
   const own = run.some((c) => c.trigger === "quiet");
-  const quiet = `${count(run.length)} quiet moments until ${until}: ${own ? "your own edits between turns" : "talk, and files that always move"}`;
-  const words = item.kind === "quiet" ? quiet : `${several(run.length, "moment")} left behind, until ${until}`;
+  const quiet = `${count(run.length)} auto-checkpoints until ${until}: ${own ? "your own edits between turns" : "talk, and files that always move"}`;
+  const words = item.kind === "quiet" ? quiet : `${several(run.length, "checkpoint")} replaced by a restore, until ${until}`;
   return (
     <button type="button" className="tl-row fold" aria-expanded="false" onClick={() => open(item.key)}>
       <span className="tl-n num">
@@ -209,7 +209,7 @@ export const MoreRow = memo(function MoreRow({ ws, item }: RowProps<"more">) {
 
 export const HeadRow = memo(function HeadRow({ item, open }: RowProps<"head">) {
   const span = clock(item.first) === clock(item.last) ? clock(item.first) : `${clock(item.first)}–${clock(item.last)}`;
-  const facts = [several(item.n, "moment"), item.failed ? `${count(item.failed)} failed` : "", item.good ? `${count(item.good)} good` : "", span].filter(Boolean).join(", ");
+  const facts = [several(item.n, "checkpoint"), item.failed ? `${count(item.failed)} failed` : "", item.good ? `${count(item.good)} good` : "", span].filter(Boolean).join(", ");
   return (
     <button type="button" className="tl-row head" aria-expanded={!item.shut} onClick={() => open(item.key)}>
       <Icon name={item.shut ? "right" : "down"} small />
@@ -222,7 +222,7 @@ export const HeadRow = memo(function HeadRow({ item, open }: RowProps<"head">) {
 export function RestRow({ n }: { n: number }) {
   return (
     <div className="tl-rest" role="status">
-      Reading {several(n, "older moment")}.
+      Reading {several(n, "older checkpoint")}.
     </div>
   );
 }
@@ -230,7 +230,7 @@ export function RestRow({ n }: { n: number }) {
 export function EndRow({ n }: { n: number }) {
   return (
     <div className="tl-end">
-      {several(n, "older moment")} {n === 1 ? "is" : "are"} kept and not listed here. Find reaches them, and so does <code className="mono">retake log</code>.
+      {several(n, "older checkpoint")} {n === 1 ? "is" : "are"} kept and not listed here. Find reaches them, and so does <code className="mono">retake log</code>.
     </div>
   );
 }

@@ -1,4 +1,4 @@
-// The timeline of a workspace: the answer, the overview, the list, and the chosen moment.
+// The timeline of a workspace: the answer, the overview, the list, and the chosen checkpoint.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, type MouseEvent, type ReactNode } from "react";
@@ -8,7 +8,7 @@ import { useMedia, useNarrow } from "../../parts/media.ts";
 import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
 import type { TimelineSearch } from "../../router.tsx";
 import { shown } from "../../words/escape.ts";
-import { agentName, type Goals } from "../../words/moment.ts";
+import { agentName, type Goals } from "../../words/checkpoint.ts";
 import { several } from "../../words/number.ts";
 import { Answer } from "./Answer.tsx";
 import type { Read } from "./book.ts";
@@ -27,9 +27,9 @@ import "./timeline.css";
 export default function Timeline() {
   const { ws } = useParams({ from: "/w/$ws" });
   const book = useBook(ws);
-  if (book.read?.moments.length === 0) {
+  if (book.read?.checkpoints.length === 0) {
     return (
-      <Empty title="No moment yet">
+      <Empty title="No checkpoint yet">
         <p>
           The next turn of an agent makes the first one. To make one now: <code className="mono">retake save</code>
         </p>
@@ -84,7 +84,7 @@ function Page({ ws, read, trouble, again }: { ws: string; read: Read; trouble?: 
   );
   const zoom = useZoom(search.zoom, wish);
   const calm = useDeferredValue(number); // the list moves first, what stands around it follows
-  const at = useMemo(() => read.moments.findIndex((c) => c.number === calm), [read, calm]);
+  const at = useMemo(() => read.checkpoints.findIndex((c) => c.number === calm), [read, calm]);
   const unmark = useCallback(() => setMarked(undefined), []);
   const goTo = useEvent((n: number) => move(n, "near"));
   const neighbour = (by: 1 | -1) => {
@@ -102,7 +102,7 @@ function Page({ ws, read, trouble, again }: { ws: string; read: Read; trouble?: 
           {(v) => <List ws={ws} read={read} view={v} phone={phone} chosen={number} marked={marked} choose={pick} open={seen.open} handle={list} />}
         </Shown>
       </section>
-      {beside && view?.items.length === 0 ? <p className="tl-pre tl-none dim">No moment to look at.</p> : null}
+      {beside && view?.items.length === 0 ? <p className="tl-pre tl-none dim">No checkpoint to look at.</p> : null}
       {beside && at >= 0 && view && view.items.length > 0 ? <Preview ws={ws} read={read} at={at} goals={view.goals} newer={neighbour(-1)} older={neighbour(1)} /> : null}
     </div>
   );
@@ -123,7 +123,7 @@ interface ShownProps {
 /** The list, or why there is none. */
 function Shown({ view, waiting, trouble, again, search, wish, done, total, children }: ShownProps) {
   if (trouble) return <Wrong error={trouble} again={again} />;
-  if (!view || waiting) return <Waiting what="the moments" />;
+  if (!view || waiting) return <Waiting what="the checkpoints" />;
   return view.items.length === 0 ? <Nothing search={search} wish={wish} done={done} total={total} /> : children(view);
 }
 
@@ -144,12 +144,12 @@ function useShown(ws: string, read: Read, search: TimelineSearch) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [shut, setShut] = useState<ReadonlySet<string>>(new Set());
   const found = useFound(ws, search.path, search.package);
-  const forks = useForks(ws, read.moments);
+  const forks = useForks(ws, read.checkpoints);
   const asks = !!search.path || !!search.package;
   const { show, session, agent } = search;
   const wanted = useMemo((): Wanted => ({ show, session, agent, ids: asks ? (found.data ?? new Set()) : undefined }), [show, session, agent, asks, found.data]);
   const changed = status ? status.now.added + status.now.deleted + status.now.edited : 0;
-  const now = changed > 0 && status?.latest?.id === read.moments[0]?.id;
+  const now = changed > 0 && status?.latest?.id === read.checkpoints[0]?.id;
   const group = known.includes(search.group ?? "") ? (search.group as Grouping) : undefined;
   const view = useView(read, forks, { wanted, group, open, shut, leftFolded: search.left === "folded", now });
   const turn = useCallback((key: string) => {
@@ -160,7 +160,7 @@ function useShown(ws: string, read: Read, search: TimelineSearch) {
   return { view, open: turn, waiting: asks && found.isPending, trouble: asks ? found.error : null, again: () => void found.refetch() };
 }
 
-/** A moment that the address names is brought into sight once it is read, unless somebody
+/** A checkpoint that the address names is brought into sight once it is read, unless somebody
  *  chose another one before. */
 function useFirstSight(list: React.RefObject<ListHandle | null>, number: number | undefined, view?: View) {
   const wanted = useRef(number);
@@ -188,7 +188,7 @@ function Stale({ again }: { again: () => void }) {
   if (useLiveness() === "away") return null; // told above, with its cause
   return (
     <p className="strip" role="status">
-      Older moments could not be read. What you see is from before.{" "}
+      Older checkpoints could not be read. What you see is from before.{" "}
       <button type="button" className="link" onClick={again}>
         Try again
       </button>
@@ -198,7 +198,7 @@ function Stale({ again }: { again: () => void }) {
 
 const kindWords: Record<string, string> = { good: "is good", failed: "failed", risky: "is risky", flagged: "is flagged" };
 
-/** No moment is good, changed src/a.ts: what was asked for, so that it can be seen what hides the rest. */
+/** No checkpoint is good, changed src/a.ts: what was asked for, so that it can be seen what hides the rest. */
 function nothingText(s: TimelineSearch): string {
   const asked = [
     kindWords[s.show ?? ""],
@@ -207,7 +207,7 @@ function nothingText(s: TimelineSearch): string {
     s.agent && `is of ${agentName(s.agent)}`,
     s.session && `is of session ${shown(s.session.slice(0, 8))}`,
   ].filter(Boolean);
-  return asked.length ? `No moment ${asked.join(" and ")}` : "No moment is like that";
+  return asked.length ? `No checkpoint ${asked.join(" and ")}` : "No checkpoint is like that";
 }
 
 function Nothing({ search, wish, done, total }: { search: TimelineSearch; wish: (s: Partial<TimelineSearch>) => void; done: boolean; total: number }) {
@@ -215,12 +215,12 @@ function Nothing({ search, wish, done, total }: { search: TimelineSearch; wish: 
   return (
     <Empty title={nothingText(search)}>
       <p>
-        {done ? `Looked at ${total === 1 ? "the only moment" : `all ${several(total, "moment")}`}.` : "Older moments are still being read."}
+        {done ? `Looked at ${total === 1 ? "the only checkpoint" : `all ${several(total, "checkpoint")}`}.` : "Older checkpoints are still being read."}
         {search.path ? " A path is written from the top of the workspace, like src/auth.ts; a directory stands for all below it." : ""}
       </p>
       <p className="row">
         <button type="button" className="button" onClick={() => wish(nothing)}>
-          Show all moments
+          Show all checkpoints
         </button>
       </p>
     </Empty>

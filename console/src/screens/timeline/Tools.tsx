@@ -4,7 +4,7 @@ import type { TimelineSearch } from "../../router.tsx";
 import { Icon, type IconName } from "../../parts/Icon.tsx";
 import { useKeys } from "../../shell/keys.ts";
 import { shown } from "../../words/escape.ts";
-import { agentName } from "../../words/moment.ts";
+import { agentName } from "../../words/checkpoint.ts";
 import { count, several } from "../../words/number.ts";
 import { clock } from "../../words/time.ts";
 import type { Census, Kind } from "./filter.ts";
@@ -48,7 +48,7 @@ export const Tools = memo(function Tools(p: Props) {
       <Active search={search} wish={wish} />
       <FilterMenu key={JSON.stringify(search)} search={search} wish={wish} census={census} />
       {p.marked !== undefined ? (
-        <button type="button" className="chip" aria-pressed="true" title="Choose another moment and press c" onClick={p.unmark}>
+        <button type="button" className="chip" aria-pressed="true" title="Choose another checkpoint and press c" onClick={p.unmark}>
           {p.marked} is marked: choose another, press c
           <Icon name="cross" small />
         </button>
@@ -144,7 +144,7 @@ function FilterMenu({ search, wish, census }: { search: TimelineSearch; wish: Wi
               <option value="">any</option>
               {[...(census?.agents ?? [])].map(([a, n]) => (
                 <option key={a} value={a}>
-                  {agentName(a)}, {several(n, "moment")}
+                  {agentName(a)}, {several(n, "checkpoint")}
                 </option>
               ))}
             </select>
@@ -155,14 +155,14 @@ function FilterMenu({ search, wish, census }: { search: TimelineSearch; wish: Wi
               <option value="">any</option>
               {[...(census?.sessions ?? [])].slice(0, mostSessions).map(([id, s]) => (
                 <option key={id} value={id}>
-                  {clock(s.last)}, {agentName(s.agent)}, {several(s.moments, "moment")}, {shown(id.slice(0, 8))}
+                  {clock(s.last)}, {agentName(s.agent)}, {several(s.checkpoints, "checkpoint")}, {shown(id.slice(0, 8))}
                 </option>
               ))}
             </select>
           </label>
           <label className="row">
             <input type="checkbox" name="left" defaultChecked={search.left === "folded"} />
-            Fold lines that were left behind
+            Hide checkpoints replaced by a restore
           </label>
           <div className="row">
             <button type="submit" className="button primary">

@@ -1,4 +1,4 @@
-// All moments of a workspace that were read so far, newest first. The first page is shown
+// All checkpoints of a workspace that were read so far, newest first. The first page is shown
 // at once, older ones are read behind it, page by page; what is new comes by live events.
 // A book outlives its screen, so that who comes back finds what was there.
 import type { QueryClient } from "@tanstack/react-query";
@@ -9,11 +9,11 @@ import { merge } from "./merge.ts";
 import { Untold, untoldOf } from "./untold.ts";
 
 /** More are not read here. */
-export const mostMoments = 20_000;
+export const mostCheckpoints = 20_000;
 
 /** What a book holds, as of one publication. It is never changed. */
 export interface Read {
-  moments: readonly Checkpoint[];
+  checkpoints: readonly Checkpoint[];
   findings: ReadonlyMap<string, Finding>;
   pins: readonly Pin[];
   workspace: Workspace;
@@ -33,18 +33,18 @@ const retries = [1000, 3000, 10_000];
 
 export class Book {
   private state: BookState = {};
-  private moments: readonly Checkpoint[] = [];
+  private checkpoints: readonly Checkpoint[] = [];
   private readonly findings = new Map<string, Finding>();
   private last?: Timeline; // the newest page
   private published = 0;
   private reading?: Promise<void>;
   private timer?: ReturnType<typeof setTimeout>;
   private behind = false; // something happened since the newest page was read
-  private thinned = false; // moments were forgotten
-  private stale = new Set<number>(); // moments below the first page that changed
+  private thinned = false; // checkpoints were forgotten
+  private stale = new Set<number>(); // checkpoints below the first page that changed
   private readonly watchers = new Set<() => void>();
   private begun = 0; // when it was last read from its top
-  private first = Infinity; // the newest moment when the book was opened
+  private first = Infinity; // the newest checkpoint when the book was opened
   private readonly untold = new Untold((numbers) => void this.readTold(numbers));
 
   constructor(
@@ -94,7 +94,7 @@ export class Book {
         await this.readOlder();
       }
       this.publish(true);
-      this.first = Math.min(this.first, this.moments[0]?.number ?? 0);
+      this.first = Math.min(this.first, this.checkpoints[0]?.number ?? 0);
       this.expectStories();
     } catch (e) {
       this.state = { read: this.state.read, trouble: e };
@@ -103,13 +103,13 @@ export class Book {
   }
 
   private async readNewest() {
-    const top = this.moments[0]?.number;
+    const top = this.checkpoints[0]?.number;
     const t = await this.page();
     const page = t.checkpoints ?? [];
     this.take(t);
     this.last = t;
     const gap = top !== undefined && page.length === pageSize && page[page.length - 1]!.number > top;
-    this.moments = merge(gap ? [] : this.moments, page, true);
+    this.checkpoints = merge(gap ? [] : this.checkpoints, page, true);
     this.publish(false);
   }
 
@@ -117,17 +117,17 @@ export class Book {
   private async readAgain() {
     this.thinned = false;
     const kept = [...(this.last?.checkpoints ?? [])];
-    for (let page = kept; page.length === pageSize && kept.length < mostMoments; ) {
+    for (let page = kept; page.length === pageSize && kept.length < mostCheckpoints; ) {
       const t = await this.page(page[page.length - 1]!.number);
       this.take(t);
       page = t.checkpoints ?? [];
       kept.push(...page);
     }
-    this.moments = kept;
+    this.checkpoints = kept;
     this.publish(false);
   }
 
-  /** Moments further down whose verifications changed. */
+  /** Checkpoints further down whose verifications changed. */
   private async readStale() {
     const first = this.last?.checkpoints?.at(-1)?.number ?? 0;
     const old = [...this.stale].filter((n) => n < first).slice(0, 20);
@@ -140,7 +140,7 @@ export class Book {
     this.untold.expect(untoldOf(this.last?.checkpoints ?? [], this.findings, this.first, Date.now()));
   }
 
-  /** Moments that had no story when they were read. Who reads already expects them again afterwards. */
+  /** Checkpoints that had no story when they were read. Who reads already expects them again afterwards. */
   private async readTold(numbers: readonly number[]) {
     if (this.watchers.size === 0 || this.reading) return;
     const newest = Math.max(...numbers);
@@ -155,14 +155,14 @@ export class Book {
 
   private async readOlder() {
     for (let tries = 0; !this.full && !this.behind; ) {
-      const oldest = this.moments[this.moments.length - 1]!.number;
+      const oldest = this.checkpoints[this.checkpoints.length - 1]!.number;
       try {
         const t = await this.page(oldest);
         const page = t.checkpoints ?? [];
         this.take(t);
-        this.moments = [...this.moments, ...page];
+        this.checkpoints = [...this.checkpoints, ...page];
         if (page.length === 0) break;
-        if (this.moments.length >= 2 * this.published) this.publish(false);
+        if (this.checkpoints.length >= 2 * this.published) this.publish(false);
         tries = 0;
       } catch (e) {
         const wait = e instanceof Trouble && e.problem.retryable ? retries[tries++] : undefined;
@@ -173,7 +173,7 @@ export class Book {
   }
 
   private get full(): boolean {
-    return this.moments.length === 0 || this.moments.length >= Math.min(this.last?.total ?? 0, mostMoments);
+    return this.checkpoints.length === 0 || this.checkpoints.length >= Math.min(this.last?.total ?? 0, mostCheckpoints);
   }
 
   private take(t: Timeline) {
@@ -186,9 +186,9 @@ export class Book {
 
   private publish(done: boolean) {
     const t = this.last!;
-    this.published = this.moments.length;
+    this.published = this.checkpoints.length;
     this.state = {
-      read: { moments: this.moments, findings: this.findings, pins: t.pins ?? [], workspace: t.workspace, good: t.good, total: t.total, done: done || this.full },
+      read: { checkpoints: this.checkpoints, findings: this.findings, pins: t.pins ?? [], workspace: t.workspace, good: t.good, total: t.total, done: done || this.full },
     };
     this.tell();
   }

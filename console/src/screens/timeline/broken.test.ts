@@ -2,30 +2,30 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Finding } from "../../api/types.ts";
 import { brokenSince } from "./broken.ts";
-import { idOf, moment } from "./sample.ts";
+import { idOf, checkpoint } from "./sample.ts";
 
 const failed: Finding = { answers: [{ name: "test", verdict: "failed" }, { name: "lint", verdict: "passed" }] };
 const passed: Finding = { answers: [{ name: "test", verdict: "passed" }], good: true };
 const claimed: Finding = { answers: [{ name: "test", verdict: "failed", claim: true }] };
 
 const book = (newest: number, found: Record<number, Finding>, more: Record<number, string> = {}) => ({
-  moments: Array.from({ length: newest }, (_, i) => moment(newest - i, more[newest - i] ? { parent: more[newest - i] } : {})),
+  checkpoints: Array.from({ length: newest }, (_, i) => checkpoint(newest - i, more[newest - i] ? { parent: more[newest - i] } : {})),
   findings: new Map(Object.entries(found).map(([n, f]) => [idOf(Number(n)), f])),
 });
 
 test("what fails after the good one is told, also when newer ones were never verified", () => {
-  const b = brokenSince(book(6, { 3: passed, 4: failed }), moment(3));
+  const b = brokenSince(book(6, { 3: passed, 4: failed }), checkpoint(3));
   assert.deepEqual([b?.first.number, b?.only, b?.names], [4, true, ["test"]]);
 });
 
 test("of several that fail the first is told", () => {
-  const b = brokenSince(book(8, { 3: passed, 5: failed, 7: failed }), moment(3));
+  const b = brokenSince(book(8, { 3: passed, 5: failed, 7: failed }), checkpoint(3));
   assert.deepEqual([b?.first.number, b?.only], [5, false]);
 });
 
 test("claims, lines left behind, and what was mended break nothing", () => {
-  assert.equal(brokenSince(book(5, { 3: passed, 4: claimed }), moment(3)), undefined);
-  assert.equal(brokenSince(book(6, { 3: passed, 4: failed, 5: failed }, { 6: idOf(3) }), moment(3)), undefined);
-  assert.equal(brokenSince(book(5, { 3: passed, 4: failed, 5: { answers: [{ name: "test", verdict: "errored" }] } }), moment(3)), undefined);
-  assert.equal(brokenSince(book(3, { 3: passed }), moment(3)), undefined);
+  assert.equal(brokenSince(book(5, { 3: passed, 4: claimed }), checkpoint(3)), undefined);
+  assert.equal(brokenSince(book(6, { 3: passed, 4: failed, 5: failed }, { 6: idOf(3) }), checkpoint(3)), undefined);
+  assert.equal(brokenSince(book(5, { 3: passed, 4: failed, 5: { answers: [{ name: "test", verdict: "errored" }] } }), checkpoint(3)), undefined);
+  assert.equal(brokenSince(book(3, { 3: passed }), checkpoint(3)), undefined);
 });

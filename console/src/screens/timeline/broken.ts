@@ -1,7 +1,7 @@
-// What broke: the verified moments that fail after the good one, on the line of the files.
+// What broke: the verified checkpoints that fail after the good one, on the line of the files.
 import type { Checkpoint } from "../../api/types.ts";
 import { shown } from "../../words/escape.ts";
-import { standing } from "../../words/moment.ts";
+import { standing } from "../../words/checkpoint.ts";
 import type { Read } from "./book.ts";
 
 export interface Broken {
@@ -10,12 +10,12 @@ export interface Broken {
   names: string[]; // what fails in the newest of them
 }
 
-/** Moments that nobody verified say nothing, so they are passed by; nothing is broken where the newest
+/** Checkpoints that nobody verified say nothing, so they are passed by; nothing is broken where the newest
  *  verified one does not fail. */
-export function brokenSince(read: Pick<Read, "moments" | "findings">, good: Checkpoint): Broken | undefined {
+export function brokenSince(read: Pick<Read, "checkpoints" | "findings">, good: Checkpoint): Broken | undefined {
   const run: Checkpoint[] = [];
-  let line = read.moments[0]?.id; // the next one on the line; a parent stands below its child
-  for (const c of read.moments) {
+  let line = read.checkpoints[0]?.id; // the next one on the line; a parent stands below its child
+  for (const c of read.checkpoints) {
     if (c.number <= good.number) break;
     if (c.id !== line) continue;
     line = c.parent;

@@ -66,7 +66,7 @@ function runsOf(rows: readonly Row[], lane: number, bend: number): Run[] {
   return out;
 }
 
-/** Where a line joins what it grew from, or is taken in. */
+/** Where a line joins what it forked from, or is taken in. */
 function curves(out: Paths, x: Item, middle: number, lanes: Lanes) {
   for (let k = x.lane + 1; k > 0 && k < mostLanes; k++) {
     const up = holds(x.joins, k);

@@ -1,7 +1,7 @@
-// Which moments are shown, and how many there are of each kind.
+// Which checkpoints are shown, and how many there are of each kind.
 import type { Checkpoint, Finding } from "../../api/types.ts";
 import { oneLine, shown } from "../../words/escape.ts";
-import { agentName, standing } from "../../words/moment.ts";
+import { agentName, standing } from "../../words/checkpoint.ts";
 import { flagsOf } from "./story.ts";
 
 export const kinds = ["good", "failed", "risky", "flagged"] as const;
@@ -36,7 +36,7 @@ export function matches(w: Wanted, c: Checkpoint, f?: Finding): boolean {
 export interface Census {
   kinds: Record<Kind, number>;
   agents: Map<string, number>;
-  sessions: Map<string, { agent: string; moments: number; first: string; last: string }>; // newest first
+  sessions: Map<string, { agent: string; checkpoints: number; first: string; last: string }>; // newest first
 }
 
 const step = 1000;
@@ -51,9 +51,9 @@ export function* counting(cs: readonly Checkpoint[], findings: ReadonlyMap<strin
       out.agents.set(c.turn.agent, (out.agents.get(c.turn.agent) ?? 0) + 1);
       const s = out.sessions.get(c.turn.session);
       if (s) {
-        s.moments++;
+        s.checkpoints++;
         s.first = c.time;
-      } else out.sessions.set(c.turn.session, { agent: c.turn.agent, moments: 1, first: c.time, last: c.time });
+      } else out.sessions.set(c.turn.session, { agent: c.turn.agent, checkpoints: 1, first: c.time, last: c.time });
     }
     if (i % step === step - 1) yield;
   }
@@ -62,7 +62,7 @@ export function* counting(cs: readonly Checkpoint[], findings: ReadonlyMap<strin
 
 export type Grouping = "task" | "session";
 
-/** The group of a moment: equal neighbours stand below one head. */
+/** The group of a checkpoint: equal neighbours stand below one head. */
 export function groupOf(g: Grouping, c: Checkpoint): { key: string; title: string; quoted: boolean } {
   if (g === "session") {
     if (!c.turn) return { key: "", title: "outside turns", quoted: false };
@@ -78,7 +78,7 @@ export function groupOf(g: Grouping, c: Checkpoint): { key: string; title: strin
 export function groupsOf(g: Grouping, cs: readonly Checkpoint[]): [number, number][] {
   const out: [number, number][] = [];
   let key = "";
-  let end = 0; // behind the last moment that is of the key itself
+  let end = 0; // behind the last checkpoint that is of the key itself
   cs.forEach((c, i) => {
     const k = groupOf(g, c).key;
     const last = out[out.length - 1];

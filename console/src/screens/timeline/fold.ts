@@ -1,7 +1,7 @@
-// What becomes one row: a moment, a run of quiet ones, a line that was left behind and
+// What becomes one row: a checkpoint, a run of quiet ones, a line that was left behind and
 // folded, a fork. The rules are those of the terminal's timeline.
 import type { Checkpoint, Finding, Pin, Turn, WorkspaceState } from "../../api/types.ts";
-import { changedFiles, type Goals } from "../../words/moment.ts";
+import { changedFiles, type Goals } from "../../words/checkpoint.ts";
 import { mostLanes, type Twig } from "./lanes.ts";
 
 /** So many quiet neighbours are folded. */
@@ -10,21 +10,21 @@ const quietRun = 3;
 /** A fork as a lane of its origin. */
 export interface ForkLine {
   state: WorkspaceState;
-  adopted: readonly string[]; // moments of the origin that took it in
+  adopted: readonly string[]; // checkpoints of the origin that took it in
 }
 
 /** One row before it is drawn. */
 export interface Rung {
-  kind: "moment" | "quiet" | "left" | "fork";
-  at: number; // the first of its moments, newest first; of a fork: of what it grew from
+  kind: "checkpoint" | "quiet" | "left" | "fork";
+  at: number; // the first of its checkpoints, newest first; of a fork: of what it forked from
   n: number; // how many
   fork?: ForkLine;
-  more?: number; // forks of the same moment that have no row; told above the first that has
+  more?: number; // forks of the same checkpoint that have no row; told above the first that has
   parent: number; // as in Twig
 }
 
 export interface Told {
-  moments: readonly Checkpoint[]; // newest first
+  checkpoints: readonly Checkpoint[]; // newest first
   findings: ReadonlyMap<string, Finding>;
   pins: readonly Pin[];
   forks: readonly ForkLine[];
@@ -34,15 +34,15 @@ export interface Told {
 
 export const foldKey = (c: Checkpoint): string => `fold-${c.number}`;
 
-/** So many moments are one step. */
+/** So many checkpoints are one step. */
 const step = 1000;
 
-/** Makes rungs of moments. */
+/** Makes rungs of checkpoints. */
 export function* folding(t: Told): Generator<void, Rung[]> {
   const own = standing(t);
-  const behind = t.leftFolded ? behindOf(t.moments) : undefined;
+  const behind = t.leftFolded ? behindOf(t.checkpoints) : undefined;
   yield;
-  const cs = t.moments;
+  const cs = t.checkpoints;
   const out: Rung[] = [];
   const take = (kind: Rung["kind"], at: number, n: number) => out.push({ kind, at, n, parent: -1 });
   let since = 0;
@@ -61,7 +61,7 @@ export function* folding(t: Told): Generator<void, Rung[]> {
       i = end;
     } else {
       const stop = Math.max(end, i + 1);
-      for (; i < stop; i++) take("moment", i, 1);
+      for (; i < stop; i++) take("checkpoint", i, 1);
     }
     if (i - since >= step) {
       since = i;
@@ -71,10 +71,10 @@ export function* folding(t: Told): Generator<void, Rung[]> {
   return out;
 }
 
-/** Moments that have a row of their own: something else grew from them, or points at them. */
+/** Checkpoints that have a row of their own: something else forked from them, or points at them. */
 function standing(t: Told): Set<string> {
   const own = new Set<string>();
-  const cs = t.moments;
+  const cs = t.checkpoints;
   cs.forEach((c, i) => {
     if (i === 0 || cs[i - 1]!.parent !== c.id) own.add(c.id);
     if (c.parent && i + 1 < cs.length && cs[i + 1]!.id !== c.parent) own.add(c.parent);
@@ -85,7 +85,7 @@ function standing(t: Told): Set<string> {
   return own;
 }
 
-/** The moments that do not lie on the way to the newest one. Where that way leaves what is
+/** The checkpoints that do not lie on the way to the newest one. Where that way leaves what is
  *  known, nothing is said. */
 export function behindOf(cs: readonly Checkpoint[]): Set<string> {
   const behind = new Set<string>();
@@ -105,10 +105,10 @@ export function behindOf(cs: readonly Checkpoint[]): Set<string> {
 
 const loud = new Set(["init", "return", "fork", "safety", "complete"]);
 
-/** The intent of a quiet moment that could not wait for rest. */
+/** The intent of an auto-checkpoint that could not wait for rest. */
 const stillMoving = "while files went on changing";
 
-/** Whether a moment says nothing that somebody would look for. */
+/** Whether a checkpoint says nothing that somebody would look for. */
 function quiet(cs: readonly Checkpoint[], i: number, found: ReadonlyMap<string, Finding>): boolean {
   const c = cs[i]!;
   if (c.effects?.length || c.return || c.coverage.grade === "partial" || (c.turn && heavyTurn(c.turn)) || loud.has(c.trigger)) return false;
@@ -122,12 +122,12 @@ const around = new Set(["packages", "settings", "database", "machine"]);
 /** Whether files were only written: nothing went, and nothing around the source changed. */
 const plainEdits = (c: Checkpoint, f?: Finding): boolean => c.changed.deleted === 0 && (f?.gist?.points ?? []).every((p) => !around.has(p.theme));
 
-/** Whether something was found out that was not so at the moment before. */
+/** Whether something was found out that was not so at the checkpoint before. */
 function news(f?: Finding): boolean {
   return !!f?.answers?.some((a) => a.was || a.verdict === "running") || !!f?.gist?.flags?.length;
 }
 
-/** Whether a moment was taken before a turn and is nothing beside the moment of that turn,
+/** Whether a checkpoint was taken before a turn and is nothing beside the checkpoint of that turn,
  *  which comes right after it. */
 function leadsOn(cs: readonly Checkpoint[], i: number): boolean {
   const c = cs[i]!;
@@ -138,8 +138,8 @@ function leadsOn(cs: readonly Checkpoint[], i: number): boolean {
 
 const heavyTurn = (t: Turn) => !!t.risk || !!t.contested?.length || !!t.running || !!t.failed || !!t.late;
 
-/** grown sets what each rung grew from. A parent that is not known is taken for the moment
- *  right before, as after a tidy-up, unless it is known to be an older one. */
+/** grown sets what each rung forked from. A parent that is not known is taken for the checkpoint
+ *  right before, as after a cleanup, unless it is known to be an older one. */
 export function grown(rungs: Rung[], cs: readonly Checkpoint[], goals: Goals) {
   const at = new Map<string, number>();
   rungs.forEach((r, i) => {
@@ -155,10 +155,10 @@ export function grown(rungs: Rung[], cs: readonly Checkpoint[], goals: Goals) {
   });
 }
 
-/** Whether a moment grew from the one it went to. */
+/** Whether a checkpoint forked from the one it went to. */
 export const wentFar = (c: Checkpoint): boolean => !!c.return && c.return.target === c.parent;
 
-/** So many forks of one moment have a row. */
+/** So many forks of one checkpoint have a row. */
 const forksShown = mostLanes - 1;
 
 /** Those that came back first, and then the newest. */
@@ -167,7 +167,7 @@ export function forkOrder(a: ForkLine, b: ForkLine): number {
   return back || Date.parse(b.state.latest!.time) - Date.parse(a.state.latest!.time);
 }
 
-/** withForks puts the rows of forks above the moments they grew from. */
+/** withForks puts the rows of forks above the checkpoints they forked from. */
 export function withForks(rungs: Rung[], cs: readonly Checkpoint[], forks: readonly ForkLine[]): Rung[] {
   if (forks.length === 0) return rungs;
   const by = new Map<string, ForkLine[]>();
@@ -177,7 +177,7 @@ export function withForks(rungs: Rung[], cs: readonly Checkpoint[], forks: reado
   }
   const place = new Array<number>(rungs.length + 1);
   const out: Rung[] = [];
-  const home: [Rung, number][] = []; // rows of forks, and the rung they grew from
+  const home: [Rung, number][] = []; // rows of forks, and the rung they forked from
   rungs.forEach((r, i) => {
     const mine: ForkLine[] = [];
     for (let k = 0; k < r.n; k++) mine.push(...(by.get(cs[r.at + k]!.id) ?? []));
@@ -195,7 +195,7 @@ export function withForks(rungs: Rung[], cs: readonly Checkpoint[], forks: reado
   return out;
 }
 
-/** The rungs as the graph sees them, and the row of the newest moment. */
+/** The rungs as the graph sees them, and the row of the newest checkpoint. */
 export function twigsOf(rungs: readonly Rung[], cs: readonly Checkpoint[]): { twigs: Twig[]; tip: number } {
   const adopters = new Map<string, number>();
   for (const r of rungs) for (const id of r.fork?.adopted ?? []) adopters.set(id, -1);

@@ -43,7 +43,7 @@ test("two lines left behind: what is left once more grows beside, and both join 
 
 test("a target that is not known: its line goes on below", () => drawn(grew(3, 2, 3), 0, "○", "│ ○", "│ ○"));
 
-test("the third line that was left from one moment finds no lane down to it, and says so", () => {
+test("the third line that was left from one checkpoint finds no lane down to it, and says so", () => {
   const twigs = grew(7, 7, 3, 7, 5, 6, 7, none);
   drawn(twigs, 0, "○", "│ ○", "│ ○", "│ ○", "│ │ ○", "│ │ ○", "│ │ ○", "○─┴─╯");
   assert.deepEqual(layout(twigs, 0).map((s) => s.loose), [false, true, false, false, false, false, false, false]);
@@ -52,7 +52,7 @@ test("the third line that was left from one moment finds no lane down to it, and
 test("forks, and one that was taken in", () => {
   const forks = [twig(1, none, false), twig(4, none, false), twig(4, 1, true), twig(4, none, true), twig(none, none, false)];
   drawn(forks, 0, "○", "○─╮", "│ ○", "│ │ ○", "○─┴─╯");
-  // Of the newest moment: the forks stand above it.
+  // Of the newest checkpoint: the forks stand above it.
   drawn([twig(1, none, true), twig(2, none, false), twig(none, none, false)], 1, "  ○", "○─╯", "○");
 });
 
@@ -68,7 +68,7 @@ test("how many lanes there are", () => {
   assert.equal(lanesOf(layout(grew(5, 5, 3, 4, 5, none), 0)), 3);
 });
 
-/** Rows of which each grew from one further down, and forks that some row further up may
+/** Rows of which each forked from one further down, and forks that some row further up may
  *  have taken in. */
 function anyTree(roll: () => number, most: number): { twigs: Twig[]; tip: number } {
   const n = 1 + Math.floor(roll() * most);
@@ -83,22 +83,22 @@ function anyTree(roll: () => number, most: number): { twigs: Twig[]; tip: number
   return { twigs, tip: between(0, n - 1) };
 }
 
-/** Follows a row to the one it grew from: along its lane and through no other row, and
+/** Follows a row to the one it forked from: along its lane and through no other row, and
  *  into it where that has another lane. */
 function checkLine(twigs: Twig[], spots: Spot[], i: number) {
   const s = spots[i]!;
   const parent = twigs[i]!.parent;
-  if (parent === none) return assert.equal(strokeAt(s.below, s.lane), 0, `row ${i} grew from nothing, and a line goes on`);
+  if (parent === none) return assert.equal(strokeAt(s.below, s.lane), 0, `row ${i} forked from nothing, and a line goes on`);
   if (s.loose) return;
   for (let row = i; row < Math.min(parent, twigs.length); row++) {
     const at = spots[row]!;
-    assert.ok(strokeAt(at.below, s.lane), `the line of row ${i} ends at row ${row}, and it grew from ${parent}`);
+    assert.ok(strokeAt(at.below, s.lane), `the line of row ${i} ends at row ${row}, and it forked from ${parent}`);
     if (row > i) assert.ok(at.lane !== s.lane && strokeAt(at.through, s.lane), `the line of row ${i} meets row ${row} on its way to ${parent}`);
   }
   if (parent < twigs.length && spots[parent]!.lane !== s.lane) assert.ok(holds(spots[parent]!.joins, s.lane), `the line of row ${i} does not join row ${parent}`);
 }
 
-test("whatever grew from whatever, every row has a lane and every line its way", () => {
+test("whatever forked from whatever, every row has a lane and every line its way", () => {
   for (let seed = 1; seed <= 3000; seed++) {
     const { twigs, tip } = anyTree(dice(seed), 24);
     const spots = layout(twigs, tip);

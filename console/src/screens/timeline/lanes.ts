@@ -1,6 +1,6 @@
 // The graph beside the timeline, laid out as the terminal does it. The line that the files
 // stand on has the first lane; one that was left behind, or a fork, has another one from
-// its newest row down to the one it grew from, and crosses no row on the way. One that
+// its newest row down to the one it forked from, and crosses no row on the way. One that
 // finds no such lane is loose. It works in steps, so that a long timeline never holds up
 // the page: lines that do not touch each other are laid out one after the other.
 
@@ -9,7 +9,7 @@ export const mostLanes = 3;
 
 /** One row of a timeline as the graph sees it. */
 export interface Twig {
-  parent: number; // the row it grew from, further down; the count of rows: below what is known; -1: nothing
+  parent: number; // the row it forked from, further down; the count of rows: below what is known; -1: nothing
   into: number; // the row that took it in, further up; -1: none
   fork: boolean; // it is of a fork, and nobody left it
 }
@@ -22,8 +22,8 @@ export const leftLine: Stroke = 2;
 export interface Spot {
   lane: number;
   left: boolean; // its line was left behind
-  loose: boolean; // no line is drawn to what it grew from: there was no lane left
-  joins: number; // lanes that end here: what grew from this row
+  loose: boolean; // no line is drawn to what it forked from: there was no lane left
+  joins: number; // lanes that end here: what forked from this row
   opens: number; // lanes that begin here: what was taken in
   through: number; // what passes by
   joint: number; // what ends or begins here
@@ -37,7 +37,7 @@ export const holds = (lanes: number, lane: number): boolean => (lanes & (1 << la
 /** A run of rows that grew one from the other, newest first. */
 class Strand {
   rows: number[] = [];
-  target = -1; // the row it grew from; -1: none, or the count of rows: further down
+  target = -1; // the row it forked from; -1: none, or the count of rows: further down
   depth = 0; // 0 is the one that the files stand on
   parent?: Strand;
   taker?: Strand;
@@ -186,7 +186,7 @@ class Bunch {
     this.runs = [];
   }
 
-  /** wholeLane finds a lane for all of a line: to the right of what it grew from and of
+  /** wholeLane finds a lane for all of a line: to the right of what it forked from and of
    *  what took it in, so that no line turns back. */
   private wholeLane(x: Strand): boolean {
     let lane = 1;

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { merge } from "./merge.ts";
-import { moment } from "./sample.ts";
+import { checkpoint } from "./sample.ts";
 
-const of = (...numbers: number[]) => numbers.map((n) => moment(n));
+const of = (...numbers: number[]) => numbers.map((n) => checkpoint(n));
 const numbers = (known: number[], page: number[], newest: boolean) => merge(of(...known), of(...page), newest).map((c) => c.number);
 
-test("a newest page puts new moments on top and keeps the older ones", () => {
+test("a newest page puts new checkpoints on top and keeps the older ones", () => {
   assert.deepEqual(numbers([3, 2, 1], [5, 4, 3], true), [5, 4, 3, 2, 1]);
   assert.deepEqual(numbers([], [2, 1], true), [2, 1]);
 });

@@ -1,7 +1,7 @@
 import type { Checkpoint } from "../../api/types.ts";
 
 /** Puts a page into what is known. A page holds all there is between its newest and its
- *  oldest moment; newest says that it is the first, above which there is nothing. */
+ *  oldest checkpoint; newest says that it is the first, above which there is nothing. */
 export function merge(known: readonly Checkpoint[], page: readonly Checkpoint[], newest: boolean): Checkpoint[] {
   if (page.length === 0) return newest ? [] : [...known];
   const from = page[0]!.number;

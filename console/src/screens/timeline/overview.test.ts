@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bars, firstWindow, nearest, rangeOf, spans, ticks, windowOf, zoomFor } from "./overview.ts";
-import { moment, sample } from "./sample.ts";
+import { checkpoint, sample } from "./sample.ts";
 
-const cs = [5, 4, 3, 2, 1].map((n) => moment(n)); // one a minute, from 09:01
-const at = (n: number) => Date.parse(moment(n).time);
+const cs = [5, 4, 3, 2, 1].map((n) => checkpoint(n)); // one a minute, from 09:01
+const at = (n: number) => Date.parse(checkpoint(n).time);
 
-test("the moments of a window", () => {
+test("the checkpoints of a window", () => {
   assert.deepEqual(rangeOf(cs, { from: at(2), to: at(4) }), [1, 4]);
   assert.deepEqual(rangeOf(cs, { from: at(6), to: at(9) }), [0, 0]);
   assert.deepEqual(rangeOf([], { from: 0, to: 1 }), [0, 0]);
 });
 
-test("the nearest moment", () => {
+test("the nearest checkpoint", () => {
   assert.equal(nearest(cs, at(3) + 10_000)?.number, 3);
   assert.equal(nearest(cs, at(3) + 50_000)?.number, 4);
   assert.equal(nearest(cs, at(9))?.number, 5);
@@ -30,16 +30,16 @@ test("a zoom shows up to now, and follows what is chosen", () => {
   assert.ok(past.from < at(1) && past.to > at(5) && past.to < now + spans.hour);
 });
 
-test("a burst of moments long ago is shown by itself", () => {
+test("a burst of checkpoints long ago is shown by itself", () => {
   const w = firstWindow(cs, at(5) + spans.hour);
   assert.ok(w.broken && w.from < at(1) && w.to > at(5) && w.to - w.from < 6 * 60_000);
   assert.ok(!firstWindow(cs, at(5) + 60_000).broken);
 });
 
-test("bars of many moments stay few", () => {
-  const { moments, findings } = sample(10_000);
-  const w = windowOf(moments, "year", Date.parse(moments[0]!.time));
-  const b = bars(moments, findings, new Set(), w, { width: 846, top: 4, base: 44, sessions: 49 });
+test("bars of many checkpoints stay few", () => {
+  const { checkpoints, findings } = sample(10_000);
+  const w = windowOf(checkpoints, "year", Date.parse(checkpoints[0]!.time));
+  const b = bars(checkpoints, findings, new Set(), w, { width: 846, top: 4, base: 44, sessions: 49 });
   assert.equal(b.count, 10_000);
   const drawn = Object.values(b.paths).join("").split("M").length - 1;
   assert.ok(drawn > 150 && drawn <= 846 / 4.5, `${drawn} bars`);

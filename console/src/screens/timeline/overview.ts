@@ -1,7 +1,7 @@
-// The overview: bars by files changed on a logarithmic scale, coloured by how the moments
+// The overview: bars by files changed on a logarithmic scale, coloured by how the checkpoints
 // stand; sessions beneath, effects and now. Everything of one kind is one path.
 import type { Checkpoint, Finding } from "../../api/types.ts";
-import { standing } from "../../words/moment.ts";
+import { standing } from "../../words/checkpoint.ts";
 import { filesOf } from "./story.ts";
 
 export const zooms = ["hour", "day", "week", "month", "year"] as const;
@@ -17,20 +17,20 @@ export interface Window {
 }
 
 /** The shortest zoom in which there is enough to see. */
-export function zoomFor(moments: readonly Checkpoint[], now: number): Zoom {
-  const enough = moments[Math.min(11, moments.length - 1)];
+export function zoomFor(checkpoints: readonly Checkpoint[], now: number): Zoom {
+  const enough = checkpoints[Math.min(11, checkpoints.length - 1)];
   const age = enough ? now - Date.parse(enough.time) : 0;
   return zooms.find((z) => age <= spans[z]) ?? "year";
 }
 
-/** The moments of a window, as a range of the list: newest first. */
-export function rangeOf(moments: readonly Checkpoint[], w: Window): [number, number] {
+/** The checkpoints of a window, as a range of the list: newest first. */
+export function rangeOf(checkpoints: readonly Checkpoint[], w: Window): [number, number] {
   const after = (t: number) => {
     let a = 0;
-    let b = moments.length;
+    let b = checkpoints.length;
     while (a < b) {
       const m = (a + b) >> 1;
-      if (Date.parse(moments[m]!.time) > t) a = m + 1;
+      if (Date.parse(checkpoints[m]!.time) > t) a = m + 1;
       else b = m;
     }
     return a;
@@ -40,26 +40,26 @@ export function rangeOf(moments: readonly Checkpoint[], w: Window): [number, num
 
 /** What is shown while nobody chose a zoom: the shortest that holds enough; when all of it
  *  came in a short time long ago, that time alone. */
-export function firstWindow(moments: readonly Checkpoint[], now: number, chosen?: number): Window {
-  const w = windowOf(moments, zoomFor(moments, now), now, chosen);
-  const [a, b] = rangeOf(moments, w);
+export function firstWindow(checkpoints: readonly Checkpoint[], now: number, chosen?: number): Window {
+  const w = windowOf(checkpoints, zoomFor(checkpoints, now), now, chosen);
+  const [a, b] = rangeOf(checkpoints, w);
   if (b - a < 2 || w.to < now) return w;
-  const first = Date.parse(moments[b - 1]!.time);
-  const last = Date.parse(moments[a]!.time);
+  const first = Date.parse(checkpoints[b - 1]!.time);
+  const last = Date.parse(checkpoints[a]!.time);
   const span = last - first;
   if (span >= (now - first) / 8) return w;
   return { from: first - span * 0.04, to: last + span * 0.1, broken: true };
 }
 
-/** What a zoom shows: so much time up to now, or around the chosen moment when that is
- *  older; no more than there are moments. */
-export function windowOf(moments: readonly Checkpoint[], zoom: Zoom, now: number, chosen?: number): Window {
+/** What a zoom shows: so much time up to now, or around the chosen checkpoint when that is
+ *  older; no more than there are checkpoints. */
+export function windowOf(checkpoints: readonly Checkpoint[], zoom: Zoom, now: number, chosen?: number): Window {
   const span = spans[zoom];
   let to = now;
   if (chosen !== undefined && chosen < now - span) to = chosen + span / 2;
   let from = to - span;
-  const [a, b] = rangeOf(moments, { from, to });
-  if (b > a) from = Math.max(from, Date.parse(moments[b - 1]!.time));
+  const [a, b] = rangeOf(checkpoints, { from, to });
+  if (b > a) from = Math.max(from, Date.parse(checkpoints[b - 1]!.time));
   const room = Math.max((to - from) * 0.03, 1000);
   return { from: from - room, to: to + room };
 }
@@ -97,15 +97,15 @@ function kindOf(f?: Finding): BarKind {
   return f?.answers && standing(f) === "failed" ? "failed" : "none";
 }
 
-export function bars(moments: readonly Checkpoint[], findings: ReadonlyMap<string, Finding>, behind: ReadonlySet<string>, w: Window, f: Frame): Bars {
-  const [a, b] = rangeOf(moments, w);
+export function bars(checkpoints: readonly Checkpoint[], findings: ReadonlyMap<string, Finding>, behind: ReadonlySet<string>, w: Window, f: Frame): Bars {
+  const [a, b] = rangeOf(checkpoints, w);
   const x = (t: number) => ((t - w.from) / (w.to - w.from)) * f.width;
   const buckets = new Map<number, Bucket>();
   const spans = new Map<string, [number, number][]>(); // by agent
   const ends = new Map<string, [number, number]>(); // by session
   const effects: number[] = [];
   for (let i = b - 1; i >= a; i--) {
-    const c = moments[i]!;
+    const c = checkpoints[i]!;
     const at = x(Date.parse(c.time));
     const finding = findings.get(c.id);
     put(buckets, Math.floor(at / (barWidth + gap)), { files: filesOf(c, finding), kind: kindOf(finding), left: behind.has(c.id) });
@@ -181,11 +181,11 @@ export function ticks(w: Window, most: number): { at: number; unit: "second" | "
   return out;
 }
 
-/** The moment that is nearest to a time. */
-export function nearest(moments: readonly Checkpoint[], at: number): Checkpoint | undefined {
-  const [, i] = rangeOf(moments, { from: at, to: at });
-  const newer = moments[i - 1];
-  const older = moments[i];
+/** The checkpoint that is nearest to a time. */
+export function nearest(checkpoints: readonly Checkpoint[], at: number): Checkpoint | undefined {
+  const [, i] = rangeOf(checkpoints, { from: at, to: at });
+  const newer = checkpoints[i - 1];
+  const older = checkpoints[i];
   if (!newer || !older) return newer ?? older;
   return Date.parse(newer.time) - at < at - Date.parse(older.time) ? newer : older;
 }

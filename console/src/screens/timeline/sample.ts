@@ -14,8 +14,8 @@ export function dice(seed: number): () => number {
 
 export const idOf = (n: number) => `cp_${n}`;
 
-/** A moment that says nothing, grown from the one before. */
-export function moment(n: number, more: Partial<Checkpoint> = {}): Checkpoint {
+/** A checkpoint that says nothing, grown from the one before. */
+export function checkpoint(n: number, more: Partial<Checkpoint> = {}): Checkpoint {
   return {
     id: idOf(n), workspace: "ws_1", number: n, parent: n > 1 ? idOf(n - 1) : undefined,
     time: new Date(Date.UTC(2026, 10, 3, 9, 0) + n * 60_000).toISOString(),
@@ -25,38 +25,38 @@ export function moment(n: number, more: Partial<Checkpoint> = {}): Checkpoint {
 }
 
 export interface Sample {
-  moments: Checkpoint[]; // newest first
+  checkpoints: Checkpoint[]; // newest first
   findings: Map<string, Finding>;
 }
 
 const agents = ["claude-code", "codex", "gemini"];
 
-/** So many moments with turns, restores, effects, verifications and quiet ones. */
+/** So many checkpoints with turns, restores, effects, verifications and quiet ones. */
 export function sample(count: number, seed = 1): Sample {
   const roll = dice(seed);
   const findings = new Map<string, Finding>();
-  const moments: Checkpoint[] = [];
+  const checkpoints: Checkpoint[] = [];
   for (let n = 1; n <= count; n++) {
     const c = n > 3 && roll() < 0.02 ? restore(n, 1 + Math.floor(Math.max(1, n - 2 - roll() * 60))) : turn(n, roll);
-    moments.push(c);
+    checkpoints.push(c);
     findings.set(c.id, found(c, roll));
   }
-  return { moments: moments.reverse(), findings };
+  return { checkpoints: checkpoints.reverse(), findings };
 }
 
 function restore(n: number, to: number): Checkpoint {
   const target = Math.min(to, n - 2);
-  return moment(n, {
+  return checkpoint(n, {
     trigger: "return", parent: idOf(target), changed: { added: 2, deleted: 3, edited: 1 },
     return: { course: "restore", target: idOf(target), before: idOf(n - 1), written: 3, deleted: 3 },
   });
 }
 
 function turn(n: number, roll: () => number): Checkpoint {
-  if (n === 1 || roll() < 0.3) return moment(n);
+  if (n === 1 || roll() < 0.3) return checkpoint(n);
   const agent = agents[Math.floor(roll() * agents.length)]!;
-  const effects = roll() < 0.03 ? [{ id: `e${n}`, time: moment(n).time, text: "git push origin main" }] : undefined;
-  return moment(n, {
+  const effects = roll() < 0.03 ? [{ id: `e${n}`, time: checkpoint(n).time, text: "git push origin main" }] : undefined;
+  return checkpoint(n, {
     trigger: "turn", intent: `step ${n} of the work`, effects,
     changed: { added: Math.floor(roll() * 4), deleted: Math.floor(roll() * 2), edited: 1 },
     turn: { agent, session: `s${Math.floor(n / 40)}`, id: `t${n}`, ...(roll() < 0.02 ? { risk: "deletes dist" } : {}) },

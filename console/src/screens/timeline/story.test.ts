@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Finding, Point, Story } from "../../api/types.ts";
-import { idOf, moment } from "./sample.ts";
+import { idOf, checkpoint } from "./sample.ts";
 import { filesOf, flagsOf, marks, nodeOf, pieces, storyLine } from "./story.ts";
 import { workOf } from "./work.ts";
 import { themesOf, trail, trailName } from "./themes.ts";
@@ -19,7 +19,7 @@ test("a point is set by what it names", () => {
 });
 
 test("deletions come first, a reason that names a point stands for it, the rest is counted", () => {
-  const c = moment(5, { ...edited, trigger: "turn" });
+  const c = checkpoint(5, { ...edited, trigger: "turn" });
   const f = told({ theme: "settings", text: ".env +KEY" }, { theme: "deleted", text: "deleted docs/faq.md" }, { theme: "source", text: "src/a.ts" });
   f.gist!.flags = [{ kind: "mismatch", why: "says docs, changed .env +KEY" }];
   assert.equal(text(storyLine(c, f, flagsOf(c, f))), "deleted docs/faq.md | says docs, changed .env +KEY | src/a.ts");
@@ -30,37 +30,37 @@ test("deletions come first, a reason that names a point stands for it, the rest 
 });
 
 test("without a gist the counts speak", () => {
-  const line = (more: Parameters<typeof moment>[1]) => text(storyLine(moment(5, more), undefined, []));
+  const line = (more: Parameters<typeof checkpoint>[1]) => text(storyLine(checkpoint(5, more), undefined, []));
   assert.equal(line({ changed: { added: 2, deleted: 1, edited: 0 } }), "deleted 1 | added 2");
   assert.equal(line({ trigger: "turn", turn: { agent: "a", session: "s" } }), "talk only, nothing changed");
   const back = { course: "restore", target: idOf(2), before: idOf(4), written: 3, deleted: 1 };
   assert.equal(line({ trigger: "return", parent: idOf(2), return: back, changed: { added: 2, deleted: 1, edited: 1 } }), "deleted 1 | brought back 2 | changed 1");
-  assert.equal(filesOf(moment(1)), 7);
-  assert.equal(filesOf(moment(5, { changed: { added: 2, deleted: 1, edited: 0 } }), { changed: 2 }), 2); // the server counts
-  assert.equal(filesOf(moment(5, { changed: { added: 2, deleted: 1, edited: 0 } }), { good: true }), 0);
+  assert.equal(filesOf(checkpoint(1)), 7);
+  assert.equal(filesOf(checkpoint(5, { changed: { added: 2, deleted: 1, edited: 0 } }), { changed: 2 }), 2); // the server counts
+  assert.equal(filesOf(checkpoint(5, { changed: { added: 2, deleted: 1, edited: 0 } }), { good: true }), 0);
 });
 
 test("a turn that ended with nothing more says where its work is", () => {
   const turn = { agent: "a", session: "s", id: "t1" };
-  const line = [moment(2, { ...edited, trigger: "turn", turn: { ...turn, id: "t0" } }), moment(3, { ...edited, trigger: "task", turn }), moment(4, { trigger: "call", turn, changed: { added: 0, deleted: 0, edited: 0 } }), moment(5, { ...edited, trigger: "task", turn })];
+  const line = [checkpoint(2, { ...edited, trigger: "turn", turn: { ...turn, id: "t0" } }), checkpoint(3, { ...edited, trigger: "task", turn }), checkpoint(4, { trigger: "call", turn, changed: { added: 0, deleted: 0, edited: 0 } }), checkpoint(5, { ...edited, trigger: "task", turn })];
   const none = { changed: { added: 0, deleted: 0, edited: 0 } };
   const at = (id: string) => line.find((c) => c.id === id);
-  const end = moment(6, { ...none, trigger: "turn", turn });
+  const end = checkpoint(6, { ...none, trigger: "turn", turn });
   assert.equal(workOf(end, at), "3–5");
   assert.equal(text(storyLine(end, undefined, [], workOf(end, at))), "its work is in 3–5");
-  assert.equal(workOf(moment(6, { ...none, trigger: "turn", turn: { ...turn, id: "t2" } }), at), "");
-  assert.equal(workOf(moment(6, { ...edited, trigger: "turn", turn }), at), "");
-  assert.equal(workOf(moment(4, { ...none, trigger: "turn", turn }), at), "3");
+  assert.equal(workOf(checkpoint(6, { ...none, trigger: "turn", turn: { ...turn, id: "t2" } }), at), "");
+  assert.equal(workOf(checkpoint(6, { ...edited, trigger: "turn", turn }), at), "");
+  assert.equal(workOf(checkpoint(4, { ...none, trigger: "turn", turn }), at), "3");
 });
 
 test("claims are never green and never beside what was run", () => {
   const claim = { name: "test", verdict: "passed", claim: true };
-  assert.equal(nodeOf(moment(2), { answers: [claim] }), "plain");
+  assert.equal(nodeOf(checkpoint(2), { answers: [claim] }), "plain");
   assert.deepEqual(marks({ answers: [claim] }, 2).shown, [claim]);
   const run = { name: "lint", verdict: "failed" };
   assert.deepEqual(marks({ answers: [claim, { name: "test", verdict: "passed" }, run] }, 1), { shown: [run], more: 1 });
-  assert.equal(nodeOf(moment(2), { good: true, answers: [{ name: "test", verdict: "passed", as: 1 }] }), "inherited");
-  assert.equal(nodeOf(moment(2, { trigger: "safety" })), "safety");
+  assert.equal(nodeOf(checkpoint(2), { good: true, answers: [{ name: "test", verdict: "passed", as: 1 }] }), "inherited");
+  assert.equal(nodeOf(checkpoint(2, { trigger: "safety" })), "safety");
 });
 
 test("themes stand in the order of the facts, and tell names, never values", () => {
@@ -82,7 +82,7 @@ test("a theme that is not known here comes last, under its name, and no file of 
 });
 
 test("a trail: where it was run, and the chosen one also when it only inherits", () => {
-  const cs = [5, 4, 3, 2, 1].map((n) => moment(n));
+  const cs = [5, 4, 3, 2, 1].map((n) => checkpoint(n));
   const f = new Map<string, Finding>([
     [idOf(1), { answers: [{ name: "test", verdict: "passed" }] }],
     [idOf(2), { answers: [{ name: "test", verdict: "passed", as: 1 }] }],

@@ -3,7 +3,7 @@
 import type { Answer, Checkpoint, Finding, Gap, Gist, Point } from "../../api/types.ts";
 import type { Family } from "../../parts/marks.tsx";
 import { shown } from "../../words/escape.ts";
-import { changedFiles, standing } from "../../words/moment.ts";
+import { changedFiles, standing } from "../../words/checkpoint.ts";
 import { count, several } from "../../words/number.ts";
 import { wentFar } from "./fold.ts";
 
@@ -13,7 +13,7 @@ export interface FlagWord {
   why: string;
 }
 
-/** What a person must know of a moment before they trust it, the gravest first. */
+/** What a person must know of a checkpoint before they trust it, the gravest first. */
 export function flagsOf(c: Checkpoint, f?: Finding): FlagWord[] {
   const out: FlagWord[] = [];
   for (const g of f?.gist?.flags ?? []) out.push({ word: shown(g.kind), family: "mismatch", why: shown(g.why) });
@@ -22,9 +22,9 @@ export function flagsOf(c: Checkpoint, f?: Finding): FlagWord[] {
   if (c.coverage.grade === "partial") out.push({ word: "partial", family: "partial", why: gapWords(c.coverage.gaps ?? []) });
   const left = c.return?.failed?.length ?? 0;
   if (left > 0) out.push({ word: "not all", family: "partial", why: `${several(left, "path")} moved on and stayed` });
-  if (t?.contested?.length) out.push({ word: "contested", family: "partial", why: `also at work: ${t.contested.map(shown).join(", ")}` });
+  if (t?.contested?.length) out.push({ word: "overlap", family: "partial", why: `also at work: ${t.contested.map(shown).join(", ")}` });
   if (t?.running) out.push({ word: "not quiescent", family: "partial", why: `${several(t.running, "job")} ran on in the background` });
-  if (t?.failed) out.push({ word: "cut off", family: "risky", why: shown(t.failed) });
+  if (t?.failed) out.push({ word: "interrupted", family: "risky", why: shown(t.failed) });
   if (t?.late) out.push({ word: "late", family: "partial", why: "the files were read after the signal" });
   return out;
 }
@@ -133,7 +133,7 @@ export function marks(f: Finding | undefined, room: number): { shown: Answer[]; 
 
 export type NodeKind = "good" | "inherited" | "failed" | "plain" | "safety";
 
-/** How the node of a moment is drawn. */
+/** How the node of a checkpoint is drawn. */
 export function nodeOf(c: Checkpoint, f?: Finding): NodeKind {
   const s = standing(f);
   if (s === "failed") return "failed";

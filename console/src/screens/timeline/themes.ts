@@ -94,7 +94,7 @@ export interface Step {
   verdict: string;
 }
 
-/** How far the trail looks, in moments, and how many it finds on each side. */
+/** How far the trail looks, in checkpoints, and how many it finds on each side. */
 const reach = 2000;
 const sides = 2;
 
@@ -104,16 +104,16 @@ export function trailName(f?: Finding): string | undefined {
   return (own.find((a) => a.verdict === "failed") ?? own[0])?.name;
 }
 
-/** Where a verification was run before and after a moment: test ✔ 11 ✘ 13 ✔ 14. */
-export function trail(moments: readonly Checkpoint[], findings: ReadonlyMap<string, Finding>, at: number, name: string): Step[] {
+/** Where a verification was run before and after a checkpoint: test ✔ 11 ✘ 13 ✔ 14. */
+export function trail(checkpoints: readonly Checkpoint[], findings: ReadonlyMap<string, Finding>, at: number, name: string): Step[] {
   const stepAt = (i: number): Step | undefined => {
-    const c = moments[i]!;
+    const c = checkpoints[i]!;
     const a = findings.get(c.id)?.answers?.find((x) => x.name === name && !x.claim);
     return a && (!a.as || i === at) ? { number: c.number, verdict: a.verdict } : undefined;
   };
   const walk = (by: number): Step[] => {
     const out: Step[] = [];
-    for (let i = at + by; i >= 0 && i < moments.length && Math.abs(i - at) < reach && out.length < sides; i += by) {
+    for (let i = at + by; i >= 0 && i < checkpoints.length && Math.abs(i - at) < reach && out.length < sides; i += by) {
       const s = stepAt(i);
       if (s) out.push(s);
     }

@@ -4,12 +4,12 @@ import type { Checkpoint, Finding } from "../../api/types.ts";
 import { Untold, untoldOf } from "./untold.ts";
 
 const now = Date.parse("2026-01-01T12:00:00Z");
-const moment = (number: number, secondsAgo: number, edited = 1) =>
+const checkpoint = (number: number, secondsAgo: number, edited = 1) =>
   ({ id: `c${number}`, number, time: new Date(now - secondsAgo * 1000).toISOString(), changed: { added: 0, deleted: 0, edited } }) as Checkpoint;
 const told: Finding = { gist: { v: 1, lead: "", points: [], counts: {} as never } };
 
-test("untold are moments that came, or are young, and changed something", () => {
-  const page = [moment(9, 1), moment(8, 2), moment(7, 3, 0), moment(6, 600), moment(5, 900)];
+test("untold are checkpoints that came, or are young, and changed something", () => {
+  const page = [checkpoint(9, 1), checkpoint(8, 2), checkpoint(7, 3, 0), checkpoint(6, 600), checkpoint(5, 900)];
   assert.deepEqual(untoldOf(page, new Map([["c8", told]]), 5, now), [9, 6]);
   assert.deepEqual(untoldOf(page, new Map(), 9, now), [9, 8]);
 });

@@ -1,16 +1,16 @@
-// A story is told after its moment came, and no event says so. Moments that came without
+// A story is told after its checkpoint came, and no event says so. Checkpoints that came without
 // one are asked about again: soon, once more a little later, and not any more; never while
 // nobody looks at the page.
 import type { Checkpoint, Finding } from "../../api/types.ts";
-import { changedFiles } from "../../words/moment.ts";
+import { changedFiles } from "../../words/checkpoint.ts";
 
 /** How long to wait before each time, in ms. */
 const waits = [1500, 3500];
 
-/** A moment older than this has its story or gets none. */
+/** A checkpoint older than this has its story or gets none. */
 const young = 60_000;
 
-/** untoldOf gives the numbers of moments that may still get a story: those that came while
+/** untoldOf gives the numbers of checkpoints that may still get a story: those that came while
  *  the book was open, that is above a number, and those that are young. */
 export function untoldOf(page: readonly Checkpoint[], findings: ReadonlyMap<string, Finding>, above: number, now: number): number[] {
   const may = (c: Checkpoint) => c.number > above || now - Date.parse(c.time) < young;
@@ -43,7 +43,7 @@ export class Untold {
     private readonly sight: Sight = pageSeen,
   ) {}
 
-  /** expect says which moments are without a story now. What was expected before is forgotten. */
+  /** expect says which checkpoints are without a story now. What was expected before is forgotten. */
   expect(numbers: readonly number[]) {
     this.stop();
     for (const n of this.asked.keys()) if (!numbers.includes(n)) this.asked.delete(n);

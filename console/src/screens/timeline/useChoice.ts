@@ -1,4 +1,4 @@
-// Which moment is chosen. It moves at once; the address follows when the person rests.
+// Which checkpoint is chosen. It moves at once; the address follows when the person rests.
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { Read } from "./book.ts";
@@ -8,7 +8,7 @@ import type { View } from "./view.ts";
 function numberOf(read: Read, ref?: string): number | undefined {
   if (ref && /^\d+$/.test(ref)) return Number(ref);
   if (ref === "good") return read.good?.number;
-  if (ref === "start") return read.moments[read.moments.length - 1]?.number;
+  if (ref === "start") return read.checkpoints[read.checkpoints.length - 1]?.number;
   return undefined;
 }
 
@@ -43,26 +43,26 @@ export function useChoice(ws: string, read: Read, at?: string): Choice {
     },
     [go, router, ws],
   );
-  return { number: chosen ?? read.moments[0]?.number ?? 0, asked: chosen !== undefined, choose };
+  return { number: chosen ?? read.checkpoints[0]?.number ?? 0, asked: chosen !== undefined, choose };
 }
 
-/** The next moment in a direction for which a test holds, from one that is chosen. */
+/** The next checkpoint in a direction for which a test holds, from one that is chosen. */
 export function step(view: View, from: number, by: 1 | -1, holds: (id: string) => boolean = () => true): number | undefined {
   let i = view.rows.get(from);
   if (i === undefined) i = by > 0 ? -1 : view.items.length;
   for (i += by; i >= 0 && i < view.items.length; i += by) {
     const x = view.items[i]!;
-    if (x.kind === "moment" && x.c.number !== from && holds(x.c.id)) return x.c.number;
+    if (x.kind === "checkpoint" && x.c.number !== from && holds(x.c.id)) return x.c.number;
   }
   return undefined;
 }
 
-/** The first or the last moment of the list. */
+/** The first or the last checkpoint of the list. */
 export function end(view: View, last: boolean): number | undefined {
   const { items } = view;
   for (let i = 0; i < items.length; i++) {
     const x = items[last ? items.length - 1 - i : i]!;
-    if (x.kind === "moment") return x.c.number;
+    if (x.kind === "checkpoint") return x.c.number;
   }
   return undefined;
 }

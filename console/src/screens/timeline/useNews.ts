@@ -1,4 +1,4 @@
-// New moments: those that came while somebody reads further down are counted, and told at
+// New checkpoints: those that came while somebody reads further down are counted, and told at
 // most once in five seconds to who does not see.
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { several } from "../../words/number.ts";
@@ -7,7 +7,7 @@ const quietFor = 5000;
 
 export interface News {
   unseen: number; // how many came while the list was not at its top
-  slid: number; // moments above this number slide in
+  slid: number; // checkpoints above this number slide in
   said: string;
 }
 
@@ -32,7 +32,7 @@ export function useNews(newest: number, atTop: boolean): News {
     if (newest <= t.number) return;
     const wait = Math.max(0, t.at + quietFor - Date.now());
     const timer = setTimeout(() => {
-      setSaid(`${several(newest - t.number, "new moment")}, the newest is ${newest}`);
+      setSaid(`${several(newest - t.number, "new checkpoint")}, the newest is ${newest}`);
       told.current = { number: newest, at: Date.now() };
     }, wait);
     return () => clearTimeout(timer);

@@ -7,7 +7,7 @@ import { useEvents, useLiveness } from "../../api/live.ts";
 import { forksOf, logOf, pageSize } from "../../api/queries.ts";
 import type { Checkpoint, MentionList, Timeline, WorkspaceState } from "../../api/types.ts";
 import { shown } from "../../words/escape.ts";
-import { bookOf, mostMoments, type BookState, type Read } from "./book.ts";
+import { bookOf, mostCheckpoints, type BookState, type Read } from "./book.ts";
 import type { ForkLine } from "./fold.ts";
 import type { Grouping, Wanted } from "./filter.ts";
 import { inSlices } from "./slices.ts";
@@ -29,15 +29,15 @@ export function useBook(ws: string): BookState & { again: () => void } {
 
 export interface Forks {
   lines: readonly ForkLine[];
-  names: ReadonlyMap<string, string>; // by the moment of a fork that was adopted
+  names: ReadonlyMap<string, string>; // by the checkpoint of a fork that was adopted
 }
 
 const noForks: Forks = { lines: [], names: new Map() };
 
-/** The forks that grew from moments of the book, with those that were adopted. */
-export function useForks(ws: string, moments: readonly Checkpoint[]): Forks {
+/** the forks of checkpoints of the book, with those that were adopted. */
+export function useForks(ws: string, checkpoints: readonly Checkpoint[]): Forks {
   const all = useQuery(forksOf(ws)).data;
-  const adoptions = useMemo(() => moments.filter((c) => c.return?.course === "adopt"), [moments]);
+  const adoptions = useMemo(() => checkpoints.filter((c) => c.return?.course === "adopt"), [checkpoints]);
   const homes = useHomes(all, adoptions);
   return useMemo(() => {
     if (!all?.length) return noForks;
@@ -57,11 +57,11 @@ export function useForks(ws: string, moments: readonly Checkpoint[]): Forks {
 /** So many adoptions of forks that went on are looked up. */
 const mostLookups = 12;
 
-/** Where an adopted moment is at home, when its fork went on since. */
+/** Where an adopted checkpoint is at home, when its fork went on since. */
 function useHomes(all: readonly WorkspaceState[] | undefined, adoptions: readonly Checkpoint[]) {
   const lost = adoptions.map((c) => c.return!.target).filter((id) => all && !all.some((f) => f.latest?.id === id)).slice(0, mostLookups);
   return useQuery({
-    queryKey: ["moment", "home", lost, all?.map((f) => f.id)],
+    queryKey: ["checkpoint", "home", lost, all?.map((f) => f.id)],
     enabled: lost.length > 0,
     staleTime: Infinity,
     queryFn: async ({ signal }) => {
@@ -78,7 +78,7 @@ function useHomes(all: readonly WorkspaceState[] | undefined, adoptions: readonl
   }).data;
 }
 
-/** The moments in which a path or a package changed, as the API finds them. */
+/** The checkpoints in which a path or a package changed, as the API finds them. */
 export function useFound(ws: string, path?: string, pack?: string) {
   return useQuery({
     queryKey: ["ws", ws, "found", path, pack],
@@ -96,7 +96,7 @@ export function useFound(ws: string, path?: string, pack?: string) {
         const page = t.checkpoints ?? [];
         for (const c of page) if (!pack || ids.has(c.id)) both.add(c.id);
         before = page[page.length - 1]?.number;
-        more = page.length === pageSize && both.size < mostMoments;
+        more = page.length === pageSize && both.size < mostCheckpoints;
       }
       return both;
     },
@@ -112,22 +112,22 @@ export interface Wishes {
   now: boolean;
 }
 
-/** So many moments are listed at once; more of them in slices. */
+/** So many checkpoints are listed at once; more of them in slices. */
 const atOnce = 400;
 
 export function useView(read: Read | undefined, forks: Forks, w: Wishes): View | undefined {
   const { wanted, group, open, shut, leftFolded, now } = w;
   const input = useMemo((): Input | undefined => {
     if (!read) return undefined;
-    const { moments, findings, pins } = read;
-    const older = Math.max(0, read.total - moments.length);
+    const { checkpoints, findings, pins } = read;
+    const older = Math.max(0, read.total - checkpoints.length);
     return {
-      moments, findings, wanted, group, shut, now, workspace: read.workspace, names: forks.names,
-      told: { moments, findings, pins, forks: forks.lines, open, leftFolded },
-      rest: read.done ? 0 : Math.min(older, mostMoments - moments.length), beyond: read.done ? older : 0,
+      checkpoints, findings, wanted, group, shut, now, workspace: read.workspace, names: forks.names,
+      told: { checkpoints, findings, pins, forks: forks.lines, open, leftFolded },
+      rest: read.done ? 0 : Math.min(older, mostCheckpoints - checkpoints.length), beyond: read.done ? older : 0,
     };
   }, [read, forks, wanted, group, open, shut, leftFolded, now]);
-  const quick = useMemo(() => (input && input.moments.length <= atOnce ? build(input) : undefined), [input]);
+  const quick = useMemo(() => (input && input.checkpoints.length <= atOnce ? build(input) : undefined), [input]);
   const [last, setLast] = useState(quick); // what was made before stays until the next is there
   useEffect(() => {
     if (!input) return;

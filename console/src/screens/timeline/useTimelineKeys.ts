@@ -29,7 +29,7 @@ export function useTimelineKeys(k: Keyed) {
   const good = (id: string) => !!read.findings.get(id)?.good;
   const by = (d: 1 | -1, holds?: (id: string) => boolean) => () => view && k.move(step(view, chosen, d, holds));
   const diff = () => {
-    const c = read.moments.find((x) => x.number === chosen);
+    const c = read.checkpoints.find((x) => x.number === chosen);
     const before = c && parentOf(read, c);
     void go({ to: "/w/$ws/compare", params, search: { from: before ? String(before.number) : ref, to: ref } });
   };

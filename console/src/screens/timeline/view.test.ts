@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Checkpoint, Finding, WorkspaceState } from "../../api/types.ts";
 import { paths, type Row } from "./draw.ts";
 import type { ForkLine } from "./fold.ts";
-import { idOf, moment, sample } from "./sample.ts";
+import { idOf, checkpoint, sample } from "./sample.ts";
 import { build, building, heightOf, type Input, type Item } from "./view.ts";
 
 interface Making extends Partial<Omit<Input, "told">> {
@@ -13,18 +13,18 @@ interface Making extends Partial<Omit<Input, "told">> {
   leftFolded?: boolean;
 }
 
-function input(moments: Checkpoint[], m: Making = {}): Input {
+function input(checkpoints: Checkpoint[], m: Making = {}): Input {
   const findings = m.findings ?? new Map<string, Finding>();
   return {
-    moments, findings, wanted: {}, shut: new Set(), names: new Map(), now: false, rest: 0, beyond: 0, ...m,
-    told: { moments, findings, pins: m.pins ?? [], forks: m.forks ?? [], open: new Set(m.open), leftFolded: !!m.leftFolded },
+    checkpoints, findings, wanted: {}, shut: new Set(), names: new Map(), now: false, rest: 0, beyond: 0, ...m,
+    told: { checkpoints, findings, pins: m.pins ?? [], forks: m.forks ?? [], open: new Set(m.open), leftFolded: !!m.leftFolded },
   };
 }
 
 /** Rows in short: numbers, runs as 2–5, forks by name, effects by id. */
 function short(items: Item[]): string[] {
   return items.map((x) => {
-    if (x.kind === "moment") return `${x.c.number}${x.left ? " left" : ""}`;
+    if (x.kind === "checkpoint") return `${x.c.number}${x.left ? " left" : ""}`;
     if (x.kind === "quiet" || x.kind === "left-fold") return `${x.run[x.run.length - 1]!.number}–${x.run[0]!.number} ${x.kind}`;
     if (x.kind === "fork") return `fork ${x.fork.state.name}`;
     if (x.kind === "effect") return x.effect.id;
@@ -33,15 +33,15 @@ function short(items: Item[]): string[] {
   });
 }
 
-const line = (n: number, more: (n: number) => Partial<Checkpoint> = () => ({})) => Array.from({ length: n }, (_, i) => moment(n - i, more(n - i)));
-const rows = (moments: Checkpoint[], m?: Making) => short(build(input(moments, m)).items);
+const line = (n: number, more: (n: number) => Partial<Checkpoint> = () => ({})) => Array.from({ length: n }, (_, i) => checkpoint(n - i, more(n - i)));
+const rows = (checkpoints: Checkpoint[], m?: Making) => short(build(input(checkpoints, m)).items);
 
 function fork(name: string, of: number, last: number, adopted: string[] = []): ForkLine {
-  const latest = moment(last, { workspace: name });
+  const latest = checkpoint(last, { workspace: name });
   return { state: { id: name, name, root: `/${name}`, dev: 0, ino: 0, created: latest.time, count: 2, gone: false, latest, origin: { checkpoint: idOf(of), number: of, workspace: "ws_1" } } as WorkspaceState, adopted };
 }
 
-test("quiet moments are one row", () => {
+test("auto-checkpoints are one row", () => {
   assert.deepEqual(rows(line(6)), ["6", "2–5 quiet", "1"]);
   assert.deepEqual(rows(line(4)), ["4", "3", "2", "1"]); // two are too few
   assert.deepEqual(rows(line(6), { open: ["fold-5"] }), ["6", "5", "4", "3", "2", "1"]);
@@ -52,7 +52,7 @@ test("what says something has a row of its own, also among quiet ones", () => {
   const finding = (f: Finding) => ({ findings: new Map([[idOf(4), f]]) });
   const cases: Record<string, [Checkpoint[], Making]> = {
     "an intent": [at4({ intent: "x" }), {}],
-    "an effect": [at4({ effects: [{ id: "e1", text: "push", time: moment(4).time }] }), {}],
+    "an effect": [at4({ effects: [{ id: "e1", text: "push", time: checkpoint(4).time }] }), {}],
     "a gap": [at4({ coverage: { grade: "partial" } }), {}],
     "a change": [at4({ changed: { added: 0, deleted: 0, edited: 1 } }), {}],
     "a risk": [at4({ turn: { agent: "a", session: "s", risk: "deletes src" } }), {}],
@@ -64,10 +64,10 @@ test("what says something has a row of its own, also among quiet ones", () => {
     "a fork": [line(8), { forks: [fork("f", 4, 9)] }],
     "where one left": [line(8, (n) => (n === 8 ? { parent: idOf(4) } : {})), {}],
   };
-  for (const [name, [moments, m]] of Object.entries(cases)) assert.ok(rows(moments, m).includes("4"), `${name}: ${rows(moments, m).join(" | ")}`);
+  for (const [name, [checkpoints, m]] of Object.entries(cases)) assert.ok(rows(checkpoints, m).includes("4"), `${name}: ${rows(checkpoints, m).join(" | ")}`);
 });
 
-test("files that always move are quiet, and a moment before a turn beside that of the turn", () => {
+test("files that always move are quiet, and a checkpoint before a turn beside that of the turn", () => {
   const moving = (n: number): [string, Finding] => [idOf(n), { gist: { v: 1, lead: "app.log", moving: true, points: [], counts: { added: 0, deleted: 0, edited: 1, renamed: 0, moded: 0, retyped: 0, timed: 0, plus: 0, minus: 0 } } }];
   const edited = line(5, (n) => (n > 1 && n < 5 ? { changed: { added: 0, deleted: 0, edited: 1 } } : {}));
   assert.deepEqual(rows(edited, { findings: new Map([2, 3, 4].map(moving)) }), ["5", "2–4 quiet", "1"]);
@@ -100,7 +100,7 @@ test("a restore leaves a line behind, which can be folded", () => {
   assert.deepEqual(rows(cs, { wanted: { show: "good" }, findings: new Map([[idOf(3), { good: true }]]) }), ["3 left"]);
 });
 
-test("forks stand above what they grew from, the oldest fold, and one that came back is drawn in", () => {
+test("forks stand above what they forked from, the oldest fold, and one that came back is drawn in", () => {
   const cs = line(3, (n) => (n === 3 ? { trigger: "return", return: { course: "adopt", target: "x", before: idOf(2), written: 1, deleted: 0 } } : said(n)));
   const forks = [fork("old", 2, 4), fork("older", 2, 5), fork("came", 2, 3, [idOf(3)]), fork("new", 2, 9)];
   const v = build(input(cs, { forks }));
@@ -109,7 +109,7 @@ test("forks stand above what they grew from, the oldest fold, and one that came 
   assert.equal(v.lanes, 3);
 });
 
-test("effects stand below their moment, and now hangs above the newest", () => {
+test("effects stand below their checkpoint, and now hangs above the newest", () => {
   const cs = line(2, (n) => (n === 2 ? { intent: "x", effects: [{ id: "e1", text: "a", time: "" }, { id: "e2", text: "b", time: "" }] } : {}));
   assert.deepEqual(rows(cs, { now: true }), ["now", "2", "e2", "e1", "1"]);
   const v = build(input(cs, { now: true, forks: [fork("f", 2, 9)] }));
@@ -128,8 +128,8 @@ test("groups, and what is not read yet", () => {
 });
 
 test("filters", () => {
-  const { moments, findings } = sample(400);
-  const all = (m: Making) => build(input(moments, { findings, ...m }));
+  const { checkpoints, findings } = sample(400);
+  const all = (m: Making) => build(input(checkpoints, { findings, ...m }));
   const v = all({});
   for (const show of ["good", "failed", "risky", "flagged"] as const) assert.equal(all({ wanted: { show } }).matched, v.census.kinds[show], show);
   assert.ok(v.census.kinds.good > 20 && v.census.kinds.failed > 5);
@@ -169,15 +169,15 @@ function steps(make: () => Generator<void, unknown>): number[] {
   return best;
 }
 
-test("10,000 moments in slices", () => {
-  const { moments, findings } = sample(10_000, 3);
+test("10,000 checkpoints in slices", () => {
+  const { checkpoints, findings } = sample(10_000, 3);
   const told: Record<string, Making> = { all: {}, good: { wanted: { show: "good" } }, sessions: { group: "session" }, folded: { leftFolded: true } };
   for (const [name, m] of Object.entries(told)) {
-    const took = steps(() => building(input(moments, { findings, ...m })));
+    const took = steps(() => building(input(checkpoints, { findings, ...m })));
     const longest = Math.max(...took);
     console.log(`${name}: ${took.reduce((a, b) => a + b, 0).toFixed(0)} ms in ${took.length} steps, the longest ${longest.toFixed(1)} ms`);
     assert.ok(longest < 50, `${name}: a step took ${longest.toFixed(1)} ms`);
   }
-  const height = build(input(moments, { findings })).items.reduce((sum, x) => sum + heightOf(x, false), 0);
+  const height = build(input(checkpoints, { findings })).items.reduce((sum, x) => sum + heightOf(x, false), 0);
   assert.ok(height > 100_000);
 });

@@ -1,7 +1,7 @@
 // The list of a timeline: rows in their order, each with its place in the graph. It is made
-// in steps, because a timeline may hold many thousands of moments.
+// in steps, because a timeline may hold many thousands of checkpoints.
 import type { Checkpoint, Effect, Finding, Workspace } from "../../api/types.ts";
-import type { Goals } from "../../words/moment.ts";
+import type { Goals } from "../../words/checkpoint.ts";
 import { counting, groupOf, groupsOf, isOf, matches, wantsAll, type Census, type Grouping, type Wanted } from "./filter.ts";
 import { behindOf, folding, grown, twigsOf, withForks, type ForkLine, type Rung, type Told } from "./fold.ts";
 import { lanesOf, laying, solid, strokeAt, stroked, type Spot } from "./lanes.ts";
@@ -21,31 +21,31 @@ interface Common extends Place {
   key: string;
   left?: boolean; // of a line that was left behind
   loose?: boolean;
-  hangs?: boolean; // the first lane above it leads to now, and to no moment
+  hangs?: boolean; // the first lane above it leads to now, and to no checkpoint
 }
 
 export type Item = Common &
   (
     | { kind: "now" }
-    | { kind: "moment"; c: Checkpoint; work?: string } // where the work of its turn is, when it is elsewhere
+    | { kind: "checkpoint"; c: Checkpoint; work?: string } // where the work of its turn is, when it is elsewhere
     | { kind: "quiet" | "left-fold"; run: readonly Checkpoint[] }
     | { kind: "fork"; fork: ForkLine }
     | { kind: "more"; n: number; origin: Checkpoint }
     | { kind: "effect"; effect: Effect; of: Checkpoint }
     | { kind: "head"; title: string; quoted: boolean; n: number; good: number; failed: number; first: string; last: string; shut: boolean }
-    | { kind: "rest"; n: number } // moments that are still being read
-    | { kind: "end"; n: number } // moments that are not read here
+    | { kind: "rest"; n: number } // checkpoints that are still being read
+    | { kind: "end"; n: number } // checkpoints that are not read here
   );
 
 export interface Input {
-  moments: readonly Checkpoint[];
+  checkpoints: readonly Checkpoint[];
   findings: ReadonlyMap<string, Finding>;
   told: Told;
   wanted: Wanted;
   group?: Grouping;
   shut: ReadonlySet<string>; // groups that are closed, by key
   workspace?: Workspace;
-  names: ReadonlyMap<string, string>; // what else moments went to: forks
+  names: ReadonlyMap<string, string>; // what else checkpoints went to: forks
   now: boolean; // something changed since the newest
   rest: number; // still to be read
   beyond: number; // never read here
@@ -53,7 +53,7 @@ export interface Input {
 
 export interface View {
   items: Item[];
-  rows: Map<number, number>; // by the number of a moment: where its item is
+  rows: Map<number, number>; // by the number of a checkpoint: where its item is
   lanes: number;
   goals: Goals;
   census: Census;
@@ -69,17 +69,17 @@ const step = 1000;
 
 export function* building(i: Input): Generator<void, View> {
   const goals = yield* naming(i);
-  const census = yield* counting(i.moments, i.findings);
+  const census = yield* counting(i.checkpoints, i.findings);
   const tree = wantsAll(i.wanted) && !i.group;
   const list = new Listing(i);
   if (i.now && tree) list.now();
   let lanes = 1;
   if (tree) {
     let rungs = yield* folding(i.told);
-    grown(rungs, i.moments, goals);
-    rungs = withForks(rungs, i.moments, i.told.forks);
+    grown(rungs, i.checkpoints, goals);
+    rungs = withForks(rungs, i.checkpoints, i.told.forks);
     yield;
-    const { twigs, tip } = twigsOf(rungs, i.moments);
+    const { twigs, tip } = twigsOf(rungs, i.checkpoints);
     const spots = yield* laying(twigs, tip);
     lanes = lanesOf(spots);
     for (let k = 0; k < rungs.length; k++) {
@@ -91,13 +91,13 @@ export function* building(i: Input): Generator<void, View> {
   return { items: list.items, rows: list.rows, lanes, goals, census, matched: list.matched, tree };
 }
 
-/** Names every moment that is known, and what else moments went to or grew from. */
+/** Names every checkpoint that is known, and what else checkpoints went to or forked from. */
 function* naming(i: Input): Generator<void, Goals> {
   const goals = new Map(i.names);
   const from = i.workspace?.origin;
   if (from) goals.set(from.checkpoint, String(from.number));
-  for (let k = 0; k < i.moments.length; k++) {
-    goals.set(i.moments[k]!.id, String(i.moments[k]!.number));
+  for (let k = 0; k < i.checkpoints.length; k++) {
+    goals.set(i.checkpoints[k]!.id, String(i.checkpoints[k]!.number));
     if (k % step === step - 1) yield;
   }
   return goals;
@@ -113,10 +113,10 @@ export function build(i: Input): View {
 
 /** flat lists what was asked for, one below the other, in groups if they are wanted. */
 function* flat(i: Input, list: Listing): Generator<void, void> {
-  const behind = behindOf(i.moments);
+  const behind = behindOf(i.checkpoints);
   const picked: Checkpoint[] = [];
-  for (let k = 0; k < i.moments.length; k++) {
-    const c = i.moments[k]!;
+  for (let k = 0; k < i.checkpoints.length; k++) {
+    const c = i.checkpoints[k]!;
     if (matches(i.wanted, c, i.findings.get(c.id))) picked.push(c);
     if (k % step === step - 1) yield;
   }
@@ -124,7 +124,7 @@ function* flat(i: Input, list: Listing): Generator<void, void> {
   for (const [from, to] of runs) {
     const shut = i.group ? list.head(i.group, picked.slice(from, to)) : false;
     const last = i.group ? to : picked.length;
-    for (let k = from; k < to; k++) if (!shut) list.flatMoment(picked[k]!, behind.has(picked[k]!.id), k === last - 1);
+    for (let k = from; k < to; k++) if (!shut) list.flatCheckpoint(picked[k]!, behind.has(picked[k]!.id), k === last - 1);
     list.matched = to;
     yield;
   }
@@ -151,14 +151,14 @@ class Listing {
   }
 
   rung(r: Rung, s: Spot) {
-    const cs = this.i.moments;
+    const cs = this.i.checkpoints;
     if (r.more) this.items.push({ ...nowhere, above: this.above, below: this.above, hangs: this.hanging, kind: "more", key: `more-${cs[r.at]!.id}`, n: r.more, origin: cs[r.at]! });
     const hangs = this.hanging;
-    this.hanging &&= s.lane !== 0; // forks of the newest moment stand above it
+    this.hanging &&= s.lane !== 0; // forks of the newest checkpoint stand above it
     const below = this.hanging ? s.below | line : s.below;
     const common = { lane: s.lane, above: this.above, below, joins: s.joins, opens: s.opens, joint: s.joint, left: s.left, loose: s.loose, hangs };
     this.above = below;
-    if (r.kind === "moment") this.moment({ ...common, kind: "moment", key: cs[r.at]!.id, c: cs[r.at]! });
+    if (r.kind === "checkpoint") this.checkpoint({ ...common, kind: "checkpoint", key: cs[r.at]!.id, c: cs[r.at]! });
     else if (r.kind === "fork") this.items.push({ ...common, kind: "fork", key: r.fork!.state.id, fork: r.fork! });
     else {
       const run = cs.slice(r.at, r.at + r.n);
@@ -168,15 +168,15 @@ class Listing {
     }
   }
 
-  flatMoment(c: Checkpoint, left: boolean, last: boolean) {
-    this.moment({ ...nowhere, lane: 0, above: this.above, below: last ? 0 : line, left, loose: left, kind: "moment", key: c.id, c });
+  flatCheckpoint(c: Checkpoint, left: boolean, last: boolean) {
+    this.checkpoint({ ...nowhere, lane: 0, above: this.above, below: last ? 0 : line, left, loose: left, kind: "checkpoint", key: c.id, c });
     this.above = last ? 0 : line;
   }
 
-  private moment(x: Item & { kind: "moment" }) {
+  private checkpoint(x: Item & { kind: "checkpoint" }) {
     this.matched++;
     this.rows.set(x.c.number, this.items.length);
-    x.work = workOf(x.c, (id) => (this.byId ??= new Map(this.i.moments.map((c) => [c.id, c]))).get(id));
+    x.work = workOf(x.c, (id) => (this.byId ??= new Map(this.i.checkpoints.map((c) => [c.id, c]))).get(id));
     this.items.push(x);
     for (const effect of (x.c.effects ?? []).toReversed()) {
       const place = { lane: x.lane, above: x.below, below: x.below, joins: 0, opens: 0, joint: 0 };
@@ -211,8 +211,8 @@ class Listing {
 
 /** Heights are fixed for each kind of row, so that any row can be placed without a look. */
 export const heights = {
-  wide: { moment: 43, fork: 43, now: 36, effect: 28, quiet: 30, "left-fold": 30, more: 30, head: 34, rest: 43, end: 44 },
-  phone: { moment: 60, fork: 60, now: 44, effect: 44, quiet: 44, "left-fold": 44, more: 44, head: 44, rest: 60, end: 60 },
+  wide: { checkpoint: 43, fork: 43, now: 36, effect: 28, quiet: 30, "left-fold": 30, more: 30, head: 34, rest: 43, end: 44 },
+  phone: { checkpoint: 60, fork: 60, now: 44, effect: 44, quiet: 44, "left-fold": 44, more: 44, head: 44, rest: 60, end: 60 },
 } as const;
 
 export const heightOf = (x: Item, phone: boolean): number => heights[phone ? "phone" : "wide"][x.kind] * (x.kind === "rest" ? x.n : 1);

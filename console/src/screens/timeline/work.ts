@@ -8,7 +8,7 @@ const sameTurn = (end: Checkpoint, c: Checkpoint) =>
 
 const changes = (c: Checkpoint) => c.changed.added + c.changed.deleted + c.changed.edited > 0;
 
-/** The moments of its turn that changed something: 7, or 7–9; empty when there are none, or it changed something itself. */
+/** The checkpoints of its turn that changed something: 7, or 7–9; empty when there are none, or it changed something itself. */
 export function workOf(c: Checkpoint, at: (id: string) => Checkpoint | undefined): string {
   if (c.trigger !== "turn" || !c.turn || changes(c)) return "";
   let first = 0;

@@ -84,13 +84,13 @@ function Proven({ known }: { known: readonly Status[] }) {
 function Second({ known }: { known: readonly Status[] }) {
   if (known.length === 0) return null;
   const without = known.filter((s) => !s.backup?.set);
-  if (without.length === known.length) return <Fact fine={false} name="Second place">none: moments are saved, not safe</Fact>;
+  if (without.length === known.length) return <Fact fine={false} name="Second place">none: checkpoints are saved, not safe</Fact>;
   if (without.length > 0) return <Fact fine={false} name="Second place">{`none for ${without.map((s) => shown(s.workspace.name)).join(", ")}`}</Fact>;
   const late = known.find((s) => s.backup!.trouble);
-  return <Fact fine={!late} name="Second place">{late ? `${shown(late.workspace.name)} is ${several(late.backup!.behind, "moment")} behind` : "all moments go there"}</Fact>;
+  return <Fact fine={!late} name="Second place">{late ? `${shown(late.workspace.name)} is ${several(late.backup!.behind, "checkpoint")} behind` : "all checkpoints go there"}</Fact>;
 }
 
-/** The moments that are kept, of each of the last thirty days. */
+/** The checkpoints that are kept, of each of the last thirty days. */
 function Days({ space, days }: { space: SpacePlan; days: readonly number[] }) {
   const sum = days.reduce((a, b) => a + b, 0);
   const most = Math.max(...days);
@@ -100,13 +100,13 @@ function Days({ space, days }: { space: SpacePlan; days: readonly number[] }) {
         <b className="num">{bytes(space.store.bytes)}</b>
         {space.budget > 0 ? ` of ${bytes(space.budget)}` : ""}, all workspaces
       </h2>
-      <svg viewBox="0 0 600 92" preserveAspectRatio="none" role="img" aria-label={`${several(sum, "moment")} of the last 30 days are kept, at most ${most} of one day`}>
+      <svg viewBox="0 0 600 92" preserveAspectRatio="none" role="img" aria-label={`${several(sum, "checkpoint")} of the last 30 days are kept, at most ${most} of one day`}>
         <path d="M0 91.5H600" className="base" />
         <path d={dayBars(days, 600, 90)} />
       </svg>
       <p className="ws-axis" aria-hidden="true">
         <span>30 days ago</span>
-        <span>{several(sum, "moment")} kept</span>
+        <span>{several(sum, "checkpoint")} kept</span>
         <span>today</span>
       </p>
     </section>

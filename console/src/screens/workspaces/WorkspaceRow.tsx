@@ -6,7 +6,7 @@ import type { Answer, Status, StoreState, WorkspaceState } from "../../api/types
 import { Icon } from "../../parts/Icon.tsx";
 import { Named, Verify } from "../../parts/marks.tsx";
 import { shown } from "../../words/escape.ts";
-import { agentName, titleOf } from "../../words/moment.ts";
+import { agentName, titleOf } from "../../words/checkpoint.ts";
 import { bytes, count, several } from "../../words/number.ts";
 import { ago, clock } from "../../words/time.ts";
 import { dayBars, standOf } from "./rows.ts";
@@ -18,7 +18,7 @@ interface Props {
   store?: StoreState;
 }
 
-/** Of so many newest moments the agents are told. */
+/** Of so many newest checkpoints the agents are told. */
 const looked = 12;
 
 export function WorkspaceRow({ ws, depth, days, store }: Props) {
@@ -49,7 +49,7 @@ export function WorkspaceRow({ ws, depth, days, store }: Props) {
           <path d="M0 21.5H120" className="base" />
           <path d={dayBars(days ?? [], 120, 21)} />
         </svg>
-        <span className="num">{several(ws.count, "moment")}</span>
+        <span className="num">{several(ws.count, "checkpoint")}</span>
       </span>
       <span className="ws-size num">{ws.latest ? bytes(ws.latest.bytes) : "–"}</span>
     </Link>
@@ -62,11 +62,11 @@ function shortPath(root: string): string {
   return parts.length > 4 ? `…/${parts.slice(-2).join("/")}` : parts.join("/");
 }
 
-/** The newest moment; that it fails is told before all else of it. */
+/** The newest checkpoint; that it fails is told before all else of it. */
 function Last({ ws, agents, failing }: { ws: WorkspaceState; agents: string[]; failing: readonly Answer[] }) {
   const c = ws.latest;
   const cut = ws.interrupted;
-  if (!c) return <span className="ws-last dim">no moment yet</span>;
+  if (!c) return <span className="ws-last dim">no checkpoint yet</span>;
   return (
     <span className="ws-last">
       <span className="cut">
@@ -74,14 +74,14 @@ function Last({ ws, agents, failing }: { ws: WorkspaceState; agents: string[]; f
       </span>
       <span className={cut ? "cut risky" : "cut"}>
         {!cut && failing.length > 0 ? <span className="verify failed"><Icon name="cross" small />{`fails ${failing.map((a) => shown(a.name)).join(", ")}`}</span> : null}
-        {cut ? `A restore of ${cut.target} was cut off at ${count(cut.done)} of ${count(cut.total)}: finish it, or take it back` : [ago(c.time), ...agents].join(", ")}
+        {cut ? `A restore of ${cut.target} was interrupted at ${count(cut.done)} of ${count(cut.total)}: finish it, or take it back` : [ago(c.time), ...agents].join(", ")}
       </span>
     </span>
   );
 }
 
 function Good({ status, good, unknown }: { status?: Status; good?: Status["good"]; unknown: boolean }) {
-  const bad = (status?.answers ?? []).find((a) => !a.claim && a.verdict !== "passed" && a.verdict !== "failed"); // that it fails is told of the moment
+  const bad = (status?.answers ?? []).find((a) => !a.claim && a.verdict !== "passed" && a.verdict !== "failed"); // that it fails is told of the checkpoint
   if (good) {
     return (
       <span className="ws-good">

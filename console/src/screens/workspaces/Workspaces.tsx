@@ -70,10 +70,10 @@ function Home({ all }: { all: readonly WorkspaceState[] }) {
         <div className="ws-cols" aria-hidden="true">
           <span>Protection</span>
           <span>Workspace</span>
-          <span>Last moment</span>
+          <span>Last checkpoint</span>
           <span>Last good</span>
           <span>Changed since</span>
-          <span>Moments, 30 days</span>
+          <span>Checkpoints, 30 days</span>
           <span className="end">Size</span>
         </div>
         <List inPage label="Workspaces, the last used first" className="ws-rows" count={rows.length} version={heights} keyOf={(i) => keyOf(rows[i]!)} height={(i) => heights[i]!}>
@@ -98,7 +98,7 @@ function EndedRow({ n, open, turn }: { n: number; open: boolean; turn: () => voi
   return (
     <button type="button" className="ws-ended" aria-expanded={open} onClick={turn}>
       <Icon name={open ? "down" : "right"} small />
-      {several(n, "workspace")} no longer protected; {n === 1 ? "its" : "their"} moments are kept
+      {several(n, "workspace")} no longer protected; {n === 1 ? "its" : "their"} checkpoints are kept
     </button>
   );
 }

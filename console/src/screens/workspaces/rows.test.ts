@@ -11,7 +11,7 @@ function made(id: string, more: Partial<WorkspaceState> = {}): WorkspaceState {
 const forkOf = (of: string) => ({ origin: { workspace: of, checkpoint: "cp_2", number: 2 } });
 const short = (all: WorkspaceState[], open = false) => rowsOf(all, open).map((r) => (r.kind === "ended" ? `${r.n} ended` : "  ".repeat(r.depth) + r.ws.name));
 
-test("forks stand below what they grew from, ended ones at the end", () => {
+test("forks stand below what they forked from, ended ones at the end", () => {
   const all = [made("f", forkOf("a")), made("a"), made("old", { ended: "2026-11-03T09:00:00Z" }), made("b"), made("g", forkOf("f")), made("lost", forkOf("forgotten"))];
   assert.deepEqual(short(all), ["a", "  f", "    g", "b", "lost", "1 ended"]);
   assert.deepEqual(short(all, true).slice(-2), ["1 ended", "old"]);
@@ -22,9 +22,9 @@ test("how one stands", () => {
   const cut = { course: "restore", done: 612, id: "x", safety: 18, since: "", target: 14, total: 1181 };
   assert.equal(standOf(made("a")).word, "protected");
   assert.equal(standOf(made("a", { gone: true })).word, "directory gone");
-  assert.equal(standOf(made("a", { interrupted: cut, gone: true })).word, "restore cut off");
+  assert.equal(standOf(made("a", { interrupted: cut, gone: true })).word, "restore interrupted");
   assert.match(standOf(made("a", { interrupted: cut })).why!, /612 of 1,181/);
-  assert.equal(standOf(made("a", { latest: undefined })).word, "no moment yet");
+  assert.equal(standOf(made("a", { latest: undefined })).word, "no checkpoint yet");
   assert.equal(standOf(made("a"), { bytes: 1, free: 1, floor: 2 }).word, "not protected");
 });
 
@@ -37,7 +37,7 @@ test("the answer", () => {
   assert.equal(title(made("a", { gone: true }), made("b"), made("c", { gone: true })), "1 of 3 workspaces is protected");
   assert.equal(title(made("a", { ended: "x" })), "No workspace is protected");
   assert.match(answerOf([made("a", { gone: true })]).more, /^a has lost its directory/);
-  assert.match(answerOf([made("a")], { bytes: 1, free: 9_600_000_000, floor: 10_000_000_000 }).more, /9.6 GB and the floor is 10 GB/);
+  assert.match(answerOf([made("a")], { bytes: 1, free: 9_600_000_000, floor: 10_000_000_000 }).more, /9.6 GB and the minimum is 10 GB/);
 });
 
 test("bars of days", () => {

@@ -1,4 +1,4 @@
-// The workspaces in their order: forks below what they grew from, ended ones at the end and
+// The workspaces in their order: forks below what they forked from, ended ones at the end and
 // folded; and how each of them stands.
 import type { SpacePlan, StoreState, WorkspaceState } from "../../api/types.ts";
 import { shown } from "../../words/escape.ts";
@@ -29,7 +29,7 @@ function nested(list: readonly WorkspaceState[]): Row[] {
     for (const f of below.get(w.id) ?? []) put(f, depth + 1);
   };
   for (const w of list) if (!w.origin || !list.some((x) => x.id === w.origin!.workspace)) put(w, 0);
-  for (const w of list) put(w, 0); // those that grew from each other
+  for (const w of list) put(w, 0); // those that forked from each other
   return out;
 }
 
@@ -44,11 +44,11 @@ export function standOf(w: WorkspaceState, store?: StoreState): Stand {
   if (w.ended) return { word: "ended", look: "off", why: "is no longer protected" };
   const cut = w.interrupted;
   if (cut) {
-    const why = `has a restore of ${cut.target} that was cut off at ${count(cut.done)} of ${count(cut.total)}; all there was is in ${cut.safety}`;
-    return { word: "restore cut off", look: "warn", why };
+    const why = `has a restore of ${cut.target} that was interrupted at ${count(cut.done)} of ${count(cut.total)}; all there was is in ${cut.safety}`;
+    return { word: "restore interrupted", look: "warn", why };
   }
-  if (w.gone) return { word: "directory gone", look: "off", why: "has lost its directory; its moments are kept" };
-  if (!w.latest) return { word: "no moment yet", look: "warn", why: "has no moment yet" };
+  if (w.gone) return { word: "directory gone", look: "off", why: "has lost its directory; its checkpoints are kept" };
+  if (!w.latest) return { word: "no checkpoint yet", look: "warn", why: "has no checkpoint yet" };
   if (store && store.free < store.floor) return { word: "not protected", look: "warn" };
   return { word: "protected", look: "ok" };
 }
@@ -58,7 +58,7 @@ export function answerOf(all: readonly WorkspaceState[], store?: StoreState): { 
   const roots = all.filter((w) => !w.ended && !w.origin);
   const counted = roots.length > 0 ? roots : all.filter((w) => !w.ended);
   const fine = counted.filter((w) => standOf(w, store).look === "ok");
-  const full = store && store.free < store.floor ? `The disk is down to ${bytes(store.free)} and the floor is ${bytes(store.floor)}: no turn is kept until there is room.` : "";
+  const full = store && store.free < store.floor ? `The disk is down to ${bytes(store.free)} and the minimum is ${bytes(store.floor)}: no turn is kept until there is room.` : "";
   const troubles = all.filter((w) => !w.ended).flatMap((w) => {
     const { why } = standOf(w, store);
     return why ? [`${shown(w.name)} ${why}.`] : [];
@@ -75,10 +75,10 @@ function titleOf(counted: readonly WorkspaceState[], fine: number): string {
   return `${fine === 0 ? "None" : count(fine)} of ${count(n)} workspaces ${fine === 1 ? "is" : "are"} protected`;
 }
 
-/** A day with so many moments fills the height, unless another had more. */
+/** A day with so many checkpoints fills the height, unless another had more. */
 const busy = 20;
 
-/** Bars of the moments of each day, as one path. */
+/** Bars of the checkpoints of each day, as one path. */
 export function dayBars(days: readonly number[], width: number, height: number): string {
   const most = Math.max(busy, ...days);
   const each = width / Math.max(1, days.length);

@@ -1,4 +1,4 @@
-"""Retake: moments that an agent can go back to.
+"""Retake: checkpoints that an agent can go back to.
 
     r = Retake(url, key)
     cp = r.save("before the migration")

@@ -28,7 +28,7 @@ def decode(kind: Any, value: Any) -> Any:
     if dataclasses.is_dataclass(kind):
         return _record(kind, value)
     if kind is datetime:
-        return moment(value)
+        return instant(value)
     if kind is bytes:
         return base64.b64decode(value)
     return value
@@ -64,7 +64,7 @@ def encode(value: Any) -> Any:
     return value
 
 
-def moment(text: str) -> datetime:
+def instant(text: str) -> datetime:
     """A time of RFC 3339. A datetime has no more than microseconds."""
     text = _FRACTION.sub(lambda m: "." + m.group(1)[:6].ljust(6, "0"), text)
     return datetime.fromisoformat(text.replace("Z", "+00:00"))

@@ -8,7 +8,7 @@ from . import models
 from ._wire import decode
 
 UNCHANGED = "Nothing was changed."
-UNCERTAIN = "It is not certain whether it was done; the moments before are whole."
+UNCERTAIN = "It is not certain whether it was done; earlier checkpoints are intact."
 
 
 class RetakeError(Exception):

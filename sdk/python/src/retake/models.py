@@ -137,7 +137,7 @@ class Call:
 @dataclass(kw_only=True)
 class CellValue:
     kind: str  # none, null, integer, real, text or blob; none: the column is not on this side.
-    more: Optional[int] = None  # Characters that were cut off.
+    more: Optional[int] = None  # Characters that were left out.
     text: str  # Short; likely secrets are masked. Of a blob: how many bytes.
 
 
@@ -227,7 +227,7 @@ class Deletion:
     asked: datetime
     checkpoints: list[str] = field(default_factory=list)
     done: Optional[datetime] = None
-    due: datetime  # When it will be done, unless it is taken back before.
+    due: datetime  # When it will be done, unless it is cancelled before.
     id: str
     note: Optional[str] = None  # Why it was refused.
     state: str  # waiting, canceled, done or refused.
@@ -384,7 +384,7 @@ class Flag:
 
 @dataclass(kw_only=True)
 class ForkResult:
-    checkpoint: Checkpoint  # The first of the fork; its parent is the moment it grew from.
+    checkpoint: Checkpoint  # The first of the fork; its parent is the checkpoint it was forked from.
     cloned: int  # Files that share their blocks.
     copied: int  # Files that were written.
     origin: Checkpoint
@@ -479,9 +479,9 @@ class Interruption:
     course: str
     done: int
     id: str
-    safety: int  # The number of the checkpoint that holds all there was before.
+    safety: int  # The number of the checkpoint that has everything from before.
     since: datetime
-    target: int  # The number of the moment gone to.
+    target: int  # The number of the checkpoint gone to.
     total: int
 
 
@@ -629,7 +629,7 @@ class Plan:
     deletes: list[Step] = field(default_factory=list)
     digest: str  # Of everything that would be done, and of what it would be done to.
     edits: Optional[KeptEdits] = None
-    effects: list[Effect] = field(default_factory=list)  # What was done outside; no restore takes it back.
+    effects: list[Effect] = field(default_factory=list)  # What was done outside; no restore can undo it.
     facts: list[Fact] = field(default_factory=list)  # What the steps mean, from now to then. Absent: not known.
     files: int  # That are there now.
     fork: Optional[Workspace] = None  # The one to adopt.
@@ -643,7 +643,7 @@ class Plan:
     paths: list[str] = field(default_factory=list)  # Absent: everything.
     paths_raw: list[Raw] = field(default_factory=list)  # The bytes of all paths, when one of them is not UTF-8.
     safety: Safety
-    target: Optional[Checkpoint] = None  # The moment gone to; for undo and redo the item.
+    target: Optional[Checkpoint] = None  # The checkpoint gone to; for undo and redo the item.
     times: list[Step] = field(default_factory=list)  # Directories whose time alone is put back.
     working: list[Worker] = field(default_factory=list)  # Agents in the middle of a turn here, but for the one that asks.
     workspace: str
@@ -877,7 +877,7 @@ class Snapshot:
     complete: bool  # Nothing is missing.
     created_at: datetime
     files: int
-    label: str  # Why this moment was worth recording.
+    label: str  # Why this checkpoint was worth recording.
     number: int  # For people; never given twice.
     size_bytes: int  # Of the whole tree.
     snapshot_id: str
@@ -1192,10 +1192,10 @@ class Workspace:
     ended: Optional[datetime] = None
     id: str
     ino: int
-    interrupted: Optional[Interruption] = None  # A restore that was cut off; told by locate and status.
+    interrupted: Optional[Interruption] = None  # A restore that was interrupted; told by locate and status.
     name: str
     name_raw: Optional[Raw] = None  # The bytes of name, when they are not UTF-8.
-    origin: Optional[Origin] = None  # Of a fork: what it grew from.
+    origin: Optional[Origin] = None  # Of a fork: what it forked from.
     root: str
     root_raw: Optional[Raw] = None  # The bytes of root, when they are not UTF-8.
     stale: Optional[str] = None

@@ -100,7 +100,7 @@ function useSubjects(): Names {
     for (const k of ring.data ?? []) names.set(k.id, k.name ? `“${shown(k.name)}”` : `${shown(k.kind)} …${shown(k.tail)}`);
     for (const h of hooks.data ?? []) names.set(h.id, place(h.url));
     for (const s of runs.data ?? []) names.set(s.id, `${shown(s.work)} by ${shown(s.cron)}`);
-    for (const d of asked.data ?? []) names.set(d.id, `${several(d.checkpoints.length, "moment")} of ${nameOf(names, d.workspace)}`);
+    for (const d of asked.data ?? []) names.set(d.id, `${several(d.checkpoints.length, "checkpoint")} of ${nameOf(names, d.workspace)}`);
     return names;
   }, [spaces, events.data, ring.data, hooks.data, runs.data, asked.data]);
 }

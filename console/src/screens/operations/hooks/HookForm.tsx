@@ -23,7 +23,7 @@ export function HookForm({ hook, close }: { hook?: Webhook; close: () => void })
   );
   if (made) {
     return (
-      <Dialog key="made" title={`${place(made.webhook.url)} is told of events`} close={close} locked>
+      <Dialog key="made" title={`${place(made.webhook.url)} receives events`} close={close} locked>
         <Secret secret={made.secret} open={made.webhook.scheme === "v1a"} close={close}>
           The receiver checks the signature of every message with it, as Standard Webhooks 1.0 has it.
         </Secret>

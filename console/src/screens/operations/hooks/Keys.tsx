@@ -57,7 +57,7 @@ export function Keys() {
         <Confirm title={`Revoke ${title(ending)}`} verb="Revoke the key" stale={[["office"]]} close={() => setEnding(undefined)} deed={() => revokeKey(ending.id)}>
           Whoever uses the {shown(ending.kind)} key that ends in <span className="mono">{shown(ending.tail)}</span> is out within two seconds, on every server.
           {mine(ending) ? " You are here with a key of this kind and name: if it is this one, you are out, too." : ""}
-          {ending.used ? ` It was last used ${ago(ending.used)}.` : " It was never used."} This cannot be taken back; a new key can be made.
+          {ending.used ? ` It was last used ${ago(ending.used)}.` : " It was never used."} This can't be undone; a new key can be made.
         </Confirm>
       ) : null}
     </section>

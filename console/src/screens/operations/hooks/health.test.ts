@@ -65,7 +65,7 @@ test("the sentence says what fails first", () => {
   assert.match(bad.head, /^One webhook is failing since \d\d:\d\d$/);
   assert.equal(bad.bad, true);
   assert.match(bad.rest, /^ci\.example\.com\/events answers 503\. Nothing is lost: 1 message waits/);
-  assert.equal(of().head, "Nobody is told of events");
+  assert.equal(of().head, "No webhooks yet");
   assert.equal(of([hook(), [message(1, "delivered", 204)]]).head, "The webhook delivers");
   const fine = of([hook(), [message(1, "delivered", 204)]], [hook(), [message(1, "delivered", 204)]], [hook({ disabled: at(9), url: "https://b.example.com" }), []]);
   assert.equal(fine.head, "All 2 webhooks deliver");

@@ -103,7 +103,7 @@ export interface Sentence {
 
 /** The answer of the page: what fails and since when, or that nothing does. */
 export function sentenceOf(all: readonly { hook: Webhook; health: Health }[], now = new Date()): Sentence {
-  if (all.length === 0) return { head: "Nobody is told of events", rest: "Add an endpoint, and what happens here is sent there: signed, at least once.", bad: false };
+  if (all.length === 0) return { head: "No webhooks yet", rest: "Add one to receive events: signed, at least once.", bad: false };
   const failing = all.filter((x) => x.health.state === "retrying");
   const off = all.filter((x) => x.health.state === "off");
   const sum = (f: (h: Health) => number, of = all) => of.reduce((n, x) => n + f(x.health), 0);

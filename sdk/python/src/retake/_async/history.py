@@ -1,4 +1,4 @@
-"""What is of one workspace: its moments, their files, and going back."""
+"""What is of one workspace: its checkpoints, their files, and going back."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class AsyncHistory(AsyncCore):
         session: str = "",
         limit: Optional[int] = None,
     ) -> models.Timeline:
-        """One part of the timeline, with the pins and what is known of each moment."""
+        """One part of the timeline, with the pins and what is known of each checkpoint."""
         query = {"since": stamp(since) if since else None, "before": before, "good": good, "path": path, "session": session, "limit": limit}
         return await self._call(models.Timeline, ask("GET", *await self._at("checkpoints"), query=query))
 
@@ -80,39 +80,39 @@ class AsyncHistory(AsyncCore):
         return await self._call(models.Workspace, ask("DELETE", *await self._at(), again=False))
 
     async def diff(self, from_ref: str = "", to_ref: str = "", paths: Paths = ()) -> models.Comparison:
-        """What differs between two moments. Without to_ref: now."""
+        """What differs between two checkpoints. Without to_ref: now."""
         return await self._call(models.Comparison, ask("GET", *await self._at("diff"), query=_between(from_ref, to_ref, paths)))
 
     async def story(self, from_ref: str = "", to_ref: str = "", paths: Paths = ()) -> models.Story:
-        """What really changed between two moments, by meaning."""
+        """What really changed between two checkpoints, by meaning."""
         return await self._call(models.Story, ask("GET", *await self._at("story"), query=_between(from_ref, to_ref, paths)))
 
     async def rows(
         self, path: Path, from_ref: str = "", to_ref: str = "", table: str = "", what: str = "", skip: Optional[int] = None, limit: Optional[int] = None
     ) -> models.RowsDiff:
-        """What differs between the rows of a SQLite database at two moments. With a table its rows are listed, else those that differ are counted."""
+        """What differs between the rows of a SQLite database at two checkpoints. With a table its rows are listed, else those that differ are counted."""
         query = {"path": path, "from": from_ref, "to": to_ref, "table": table, "what": what, "skip": skip, "limit": limit}
         return await self._call(models.RowsDiff, ask("GET", *await self._at("rows"), query=query))
 
     async def search(self, text: str, limit: Optional[int] = None) -> list[models.Hit]:
-        """Moments by words: intents, prompts, paths, facts."""
+        """Checkpoints by words: intents, prompts, paths, facts."""
         return await self._list(models.Hit, "hits", ask("GET", *await self._at("search"), query={"text": text, "limit": limit}))
 
     async def blame(self, path: Path, ref: str = "") -> models.Blame:
-        """Which moment wrote each line of a file."""
+        """Which checkpoint wrote each line of a file."""
         return await self._call(models.Blame, ask("GET", *await self._at("blame"), query={"path": path, "ref": ref}))
 
     async def chronicle(self, kind: str, name: str = "", limit: Optional[int] = None) -> list[models.Mention]:
-        """The moments in which a fact, such as a package, changed."""
+        """The checkpoints in which a fact, such as a package, changed."""
         query = {"kind": kind, "name": name, "limit": limit}
         return await self._list(models.Mention, "mentions", ask("GET", *await self._at("chronicle"), query=query))
 
     async def entries(self, dir: Path = "", ref: str = "latest") -> list[models.Entry]:
-        """The entries of a directory at a moment."""
+        """The entries of a directory at a checkpoint."""
         return await self._list(models.Entry, "entries", ask("GET", *await self._at("list"), query={"dir": dir, "ref": ref}))
 
     async def read(self, path: Path, ref: str = "latest") -> bytes:
-        """The bytes of a file at a moment, or the text of a link."""
+        """The bytes of a file at a checkpoint, or the text of a link."""
         return (await self._send(ask("GET", *await self._at("file"), query={"path": path, "ref": ref}))).content
 
     async def archive(self, ref: str) -> AsyncIterator[bytes]:
@@ -163,12 +163,12 @@ class AsyncHistory(AsyncCore):
         return await self._call(models.RestoreResult, ask("POST", *await self._at("restore"), body=body))
 
     async def fork(self, name: str, ref: str = "latest", *, dir: str = "", throwaway: bool = False) -> models.ForkResult:
-        """Grows a new workspace from a moment. dir is one of the server, which makes one by the name when there is none."""
+        """Creates a new workspace from a checkpoint. dir is one of the server, which makes one by the name when there is none."""
         body = present({"name": name, "ref": ref, "dir": dir, "throwaway": throwaway})
         return await self._call(models.ForkResult, ask("POST", *await self._at("forks"), body=body))
 
     async def forks(self) -> list[models.WorkspaceState]:
-        """The forks that grew from this workspace."""
+        """the forks of this workspace."""
         return await self._list(models.WorkspaceState, "forks", ask("GET", *await self._at("forks")))
 
     async def pins(self) -> list[models.Pin]:
@@ -214,7 +214,7 @@ class AsyncHistory(AsyncCore):
         return await self._list(models.Verification, "verifications", ask("GET", *await self._at("verifications"), query=query))
 
     async def standing(self) -> list[models.Standing]:
-        """The verifications that are wanted of every moment."""
+        """The verifications that are wanted of every checkpoint."""
         return await self._list(models.Standing, "standing", ask("GET", *await self._at("standing")))
 
     async def tasks(self) -> list[models.Task]:
@@ -227,7 +227,7 @@ class AsyncHistory(AsyncCore):
         return await self._call(models.Reaction, ask("PUT", *await self._at("tasks"), body=body))
 
     async def effects(self, since: str = "") -> list[models.Effect]:
-        """What was done outside since a moment, which no restore takes back."""
+        """What was done outside since a checkpoint, which no restore can undo."""
         return await self._list(models.Effect, "effects", ask("GET", *await self._at("effects"), query={"since": since}))
 
     async def state(self, ref: str = "latest") -> models.State:

@@ -183,7 +183,7 @@ class AsyncOffice(AsyncCore):
         return await self._call(models.StoreState, ask("GET", "space"))
 
     async def space_plan(self) -> models.SpacePlan:
-        """What the next tidy-up would drop; it drops nothing."""
+        """What the next cleanup would drop; it drops nothing."""
         return await self._call(models.SpacePlan, ask("GET", "space", "plan"))
 
     async def scrub(self, share: float = 0.0) -> models.ScrubReport:
@@ -195,7 +195,7 @@ class AsyncOffice(AsyncCore):
         return await self._call(models.SweepReport, ask("POST", "sweep"))
 
     async def thin(self) -> models.ThinReport:
-        """Does the next tidy-up now."""
+        """Does the next cleanup now."""
         return await self._call(models.ThinReport, ask("POST", "thin"))
 
     async def rebuild(self) -> models.RebuildReport:

@@ -1,5 +1,5 @@
 # Made by sdk/python/generate.py from _async/history.py. Do not edit.
-"""What is of one workspace: its moments, their files, and going back."""
+"""What is of one workspace: its checkpoints, their files, and going back."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class History(Core):
         session: str = "",
         limit: Optional[int] = None,
     ) -> models.Timeline:
-        """One part of the timeline, with the pins and what is known of each moment."""
+        """One part of the timeline, with the pins and what is known of each checkpoint."""
         query = {"since": stamp(since) if since else None, "before": before, "good": good, "path": path, "session": session, "limit": limit}
         return self._call(models.Timeline, ask("GET", *self._at("checkpoints"), query=query))
 
@@ -81,39 +81,39 @@ class History(Core):
         return self._call(models.Workspace, ask("DELETE", *self._at(), again=False))
 
     def diff(self, from_ref: str = "", to_ref: str = "", paths: Paths = ()) -> models.Comparison:
-        """What differs between two moments. Without to_ref: now."""
+        """What differs between two checkpoints. Without to_ref: now."""
         return self._call(models.Comparison, ask("GET", *self._at("diff"), query=_between(from_ref, to_ref, paths)))
 
     def story(self, from_ref: str = "", to_ref: str = "", paths: Paths = ()) -> models.Story:
-        """What really changed between two moments, by meaning."""
+        """What really changed between two checkpoints, by meaning."""
         return self._call(models.Story, ask("GET", *self._at("story"), query=_between(from_ref, to_ref, paths)))
 
     def rows(
         self, path: Path, from_ref: str = "", to_ref: str = "", table: str = "", what: str = "", skip: Optional[int] = None, limit: Optional[int] = None
     ) -> models.RowsDiff:
-        """What differs between the rows of a SQLite database at two moments. With a table its rows are listed, else those that differ are counted."""
+        """What differs between the rows of a SQLite database at two checkpoints. With a table its rows are listed, else those that differ are counted."""
         query = {"path": path, "from": from_ref, "to": to_ref, "table": table, "what": what, "skip": skip, "limit": limit}
         return self._call(models.RowsDiff, ask("GET", *self._at("rows"), query=query))
 
     def search(self, text: str, limit: Optional[int] = None) -> list[models.Hit]:
-        """Moments by words: intents, prompts, paths, facts."""
+        """Checkpoints by words: intents, prompts, paths, facts."""
         return self._list(models.Hit, "hits", ask("GET", *self._at("search"), query={"text": text, "limit": limit}))
 
     def blame(self, path: Path, ref: str = "") -> models.Blame:
-        """Which moment wrote each line of a file."""
+        """Which checkpoint wrote each line of a file."""
         return self._call(models.Blame, ask("GET", *self._at("blame"), query={"path": path, "ref": ref}))
 
     def chronicle(self, kind: str, name: str = "", limit: Optional[int] = None) -> list[models.Mention]:
-        """The moments in which a fact, such as a package, changed."""
+        """The checkpoints in which a fact, such as a package, changed."""
         query = {"kind": kind, "name": name, "limit": limit}
         return self._list(models.Mention, "mentions", ask("GET", *self._at("chronicle"), query=query))
 
     def entries(self, dir: Path = "", ref: str = "latest") -> list[models.Entry]:
-        """The entries of a directory at a moment."""
+        """The entries of a directory at a checkpoint."""
         return self._list(models.Entry, "entries", ask("GET", *self._at("list"), query={"dir": dir, "ref": ref}))
 
     def read(self, path: Path, ref: str = "latest") -> bytes:
-        """The bytes of a file at a moment, or the text of a link."""
+        """The bytes of a file at a checkpoint, or the text of a link."""
         return (self._send(ask("GET", *self._at("file"), query={"path": path, "ref": ref}))).content
 
     def archive(self, ref: str) -> Iterator[bytes]:
@@ -164,12 +164,12 @@ class History(Core):
         return self._call(models.RestoreResult, ask("POST", *self._at("restore"), body=body))
 
     def fork(self, name: str, ref: str = "latest", *, dir: str = "", throwaway: bool = False) -> models.ForkResult:
-        """Grows a new workspace from a moment. dir is one of the server, which makes one by the name when there is none."""
+        """Creates a new workspace from a checkpoint. dir is one of the server, which makes one by the name when there is none."""
         body = present({"name": name, "ref": ref, "dir": dir, "throwaway": throwaway})
         return self._call(models.ForkResult, ask("POST", *self._at("forks"), body=body))
 
     def forks(self) -> list[models.WorkspaceState]:
-        """The forks that grew from this workspace."""
+        """the forks of this workspace."""
         return self._list(models.WorkspaceState, "forks", ask("GET", *self._at("forks")))
 
     def pins(self) -> list[models.Pin]:
@@ -215,7 +215,7 @@ class History(Core):
         return self._list(models.Verification, "verifications", ask("GET", *self._at("verifications"), query=query))
 
     def standing(self) -> list[models.Standing]:
-        """The verifications that are wanted of every moment."""
+        """The verifications that are wanted of every checkpoint."""
         return self._list(models.Standing, "standing", ask("GET", *self._at("standing")))
 
     def tasks(self) -> list[models.Task]:
@@ -228,7 +228,7 @@ class History(Core):
         return self._call(models.Reaction, ask("PUT", *self._at("tasks"), body=body))
 
     def effects(self, since: str = "") -> list[models.Effect]:
-        """What was done outside since a moment, which no restore takes back."""
+        """What was done outside since a checkpoint, which no restore can undo."""
         return self._list(models.Effect, "effects", ask("GET", *self._at("effects"), query={"since": since}))
 
     def state(self, ref: str = "latest") -> models.State:

@@ -184,7 +184,7 @@ class Office(Core):
         return self._call(models.StoreState, ask("GET", "space"))
 
     def space_plan(self) -> models.SpacePlan:
-        """What the next tidy-up would drop; it drops nothing."""
+        """What the next cleanup would drop; it drops nothing."""
         return self._call(models.SpacePlan, ask("GET", "space", "plan"))
 
     def scrub(self, share: float = 0.0) -> models.ScrubReport:
@@ -196,7 +196,7 @@ class Office(Core):
         return self._call(models.SweepReport, ask("POST", "sweep"))
 
     def thin(self) -> models.ThinReport:
-        """Does the next tidy-up now."""
+        """Does the next cleanup now."""
         return self._call(models.ThinReport, ask("POST", "thin"))
 
     def rebuild(self) -> models.RebuildReport:
