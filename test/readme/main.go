@@ -1,6 +1,5 @@
-// Command readme fills the generated parts of README.md: the tour, from a run of
-// the commands in test/readme/tour.txt, and the table of promises, from
-// reliability.json.
+// Command readme fills the generated parts of docs/TOUR.md, from a run of the commands in
+// test/readme/tour.txt, and of docs/RELIABILITY.md, from reliability.json.
 //
 //	go run ./test/readme          the table
 //	go run ./test/readme -tour    the tour too; needs npm, bash and git
@@ -28,17 +27,12 @@ func main() {
 }
 
 func fill(tour bool) error {
-	b, err := os.ReadFile("README.md")
-	if err != nil {
-		return err
-	}
-	text := string(b)
 	if tour {
 		out, err := runTour()
 		if err != nil {
 			return err
 		}
-		if text, err = replace(text, "tour", "```console\n"+out+"```\n"); err != nil {
+		if err := fillPage("docs/TOUR.md", "tour", "```console\n"+out+"```\n"); err != nil {
 			return err
 		}
 	}
@@ -46,10 +40,20 @@ func fill(tour bool) error {
 	if err != nil {
 		return err
 	}
-	if text, err = replace(text, "promises", table); err != nil {
+	return fillPage("docs/RELIABILITY.md", "promises", table)
+}
+
+// fillPage writes a generated part of a page.
+func fillPage(path, name, with string) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
 		return err
 	}
-	return os.WriteFile("README.md", []byte(text), 0o644)
+	text, err := replace(string(b), name, with)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o644)
 }
 
 // replace puts new text between <!-- NAME --> and <!-- /NAME -->.
@@ -144,7 +148,7 @@ func promises() (string, error) {
 		return "", err
 	}
 	var out strings.Builder
-	out.WriteString("| | what was done | tried | failed | at most | taken away, it fails |\n|---|---|---:|---:|---:|---|\n")
+	out.WriteString("| | what was done | tried | failed | at most | without the protection it fails |\n|---|---|---:|---:|---:|---|\n")
 	for _, r := range f.Rows {
 		bound := "–"
 		if r.Failed == 0 && r.Tried > 0 {
