@@ -119,18 +119,10 @@ var examples = map[string]string{
 	"deletions cancel": "retake deletions list  # shows the ids\nretake deletions cancel del_1",
 }
 
-// suggested are words of other tools, and the commands that do it here.
-var suggested = map[string][]string{
-	"restore": {"rollback", "reset", "checkout", "revert", "rewind", "goto"},
-	"undo":    {"revert", "rollback", "rewind"},
-	"log":     {"history", "list", "timeline"},
-}
-
-// teach gives each command its examples and the words that lead to it.
+// teach gives each command its examples.
 func teach(cmd *cobra.Command) {
 	path := strings.TrimPrefix(cmd.CommandPath(), "retake ")
 	cmd.Example = examples[path]
-	cmd.SuggestFor = suggested[path]
 	for _, sub := range cmd.Commands() {
 		teach(sub)
 	}

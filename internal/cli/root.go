@@ -90,7 +90,7 @@ const (
 
 // panicWords are the commands of other tools that people type when something is gone.
 var panicWords = map[string]string{
-	"rollback": goBackHint, "revert": goBackHint, "reset": goBackHint, "checkout": goBackHint, "rewind": goBackHint, "recover": goBackHint,
+	"rollback": goBackHint, "revert": goBackHint, "reset": goBackHint, "checkout": goBackHint, "rewind": goBackHint, "recover": goBackHint, "goto": goBackHint,
 	"history": lookHint, "list": lookHint, "timeline": lookHint,
 }
 
