@@ -32,7 +32,7 @@ func (r Reason) Chosen() bool {
 }
 
 // Held reports whether a path with this reason is in the snapshot all the same,
-// with bytes that may mix two checkpoints.
+// with bytes that may mix two points in time.
 func (r Reason) Held() bool { return r == ReasonTorn || r == ReasonMoving }
 
 // Gap is one path and why it is a gap. A directory ends in "/" and stands for

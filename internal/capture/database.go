@@ -57,7 +57,7 @@ func baseOf(names []string, name string) int {
 const sqliteMagic = "SQLite format 3\x00"
 
 // joined reports whether a database got a companion after its directory was listed: a
-// transaction is under way, and without its journal these bytes are of no one checkpoint.
+// transaction is under way, and without its journal these bytes are of no single point in time.
 // Whoever asks looks at the file once more afterwards: a transaction that ended by then
 // has written to it.
 func (v *visitor) joined(f fsx.File, name string) bool {

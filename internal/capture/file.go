@@ -199,7 +199,7 @@ func (v *visitor) mayHide(name string, i *fsx.Info) bool {
 	return v.untraced || i.Ctime >= v.started-int64(stampTick)
 }
 
-// unmoved: the bytes are those of one checkpoint. Losing a name changes the change time
+// unmoved: the bytes are those of one point in time. Losing a name changes the change time
 // and no byte: a file that others replace by renaming is whole, and no longer there.
 func unmoved(before, after *fsx.Info) bool {
 	return after.Size == before.Size && after.Mtime == before.Mtime &&

@@ -193,7 +193,7 @@ func (f *face) emitTitled(g picture.Goals, value any, draw func(l picture.Look) 
 	})
 }
 
-// answered is for the checkpoint when the work is done: whether somebody hears of
+// answered is for the time when the work is done: whether somebody hears of
 // it does not undo it.
 func answered(err error) error {
 	if err == nil {

@@ -46,7 +46,7 @@ func (c *restoreCmd) run(cmd *cobra.Command, args []string) error {
 	case c.finish && c.undo:
 		return usage(helpHint(cmd), "It is --finish or --undo, not both.")
 	case (c.finish || c.undo) && len(args) > 0:
-		return usage(helpHint(cmd), "What was interrupted is finished or taken back as a whole, so no checkpoint and no path is named.")
+		return usage(helpHint(cmd), "An interrupted restore is finished or rolled back as a whole. Leave the checkpoint and the paths out.")
 	case c.finish:
 		req.Course = retake.CourseFinish
 	case c.undo:

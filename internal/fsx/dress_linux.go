@@ -142,7 +142,7 @@ func (n inode) chmod(mode uint32) error {
 	return err
 }
 
-// dressXattrs opens the file to its owner for the checkpoint when the mode keeps
+// dressXattrs opens the file to its owner for the time when the mode keeps
 // even the owner from its attributes.
 func (n inode) dressXattrs(typ Type, d Dressing) error {
 	if !bears(typ) {

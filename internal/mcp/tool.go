@@ -91,7 +91,7 @@ func (f *face) place(ctx context.Context) (retake.Workspace, error) {
 }
 
 // cutOff tells of a restore that stopped on its way: an agent has to know that the files
-// are half of one checkpoint and half of another.
+// are half of one point in time and half of another.
 func cutOff(i *retake.Interruption) string {
 	return fmt.Sprintf("A restore was interrupted: %d, at %d of %d paths. A person runs: retake restore --finish, or retake restore --undo.", i.Target, i.Done, i.Total)
 }

@@ -10,7 +10,7 @@ import (
 type gaps struct {
 	at    map[string]retake.Reason // paths and directories, without the slash
 	above map[string]bool          // directories with a gap somewhere below
-	torn  map[string]bool          // held, with bytes that may mix two checkpoints
+	torn  map[string]bool          // held, with bytes that may mix two points in time
 }
 
 // newGaps takes the gaps of a checkpoint apart. With names, a directory that moved while

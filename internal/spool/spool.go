@@ -109,7 +109,7 @@ func CheckID(id retake.SignalID) error {
 func NewID() retake.SignalID {
 	u, err := uuid.NewV7()
 	if err != nil {
-		u = uuid.New() // the order within one checkpoint is all that is lost
+		u = uuid.New() // the order within one millisecond is all that is lost
 	}
 	return retake.SignalID(retake.SignalPrefix + u.String())
 }

@@ -115,7 +115,7 @@ type places struct {
 	dirs  []string
 }
 
-// torn are the paths whose bytes may mix two checkpoints.
+// torn are the paths whose bytes may mix two points in time.
 func (t *teller) torn() places {
 	p := places{paths: map[string]bool{}}
 	for _, g := range t.in.Gaps {

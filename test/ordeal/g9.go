@@ -42,7 +42,7 @@ type mill struct {
 	shop    *shop
 	writers []*scribe
 	stored  int            // files looked at
-	mixed   int            // of them true checkpoints in the midst of a rewrite, not named
+	mixed   int            // of them true states in the midst of a rewrite, not named
 	falsely int            // named as torn, and a true checkpoint
 	torn    int            // named as torn, and never was
 	marked  map[string]int // torn by way of writing

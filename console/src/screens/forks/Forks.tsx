@@ -1,4 +1,4 @@
-// the forks of a workspace: side by side, all of them, and the way to make one.
+// The forks of a workspace: side by side, all of them, and the way to make one.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";

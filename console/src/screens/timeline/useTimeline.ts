@@ -34,7 +34,7 @@ export interface Forks {
 
 const noForks: Forks = { lines: [], names: new Map() };
 
-/** the forks of checkpoints of the book, with those that were adopted. */
+/** The forks of checkpoints of the book, with those that were adopted. */
 export function useForks(ws: string, checkpoints: readonly Checkpoint[]): Forks {
   const all = useQuery(forksOf(ws)).data;
   const adoptions = useMemo(() => checkpoints.filter((c) => c.return?.course === "adopt"), [checkpoints]);

@@ -168,7 +168,7 @@ class AsyncHistory(AsyncCore):
         return await self._call(models.ForkResult, ask("POST", *await self._at("forks"), body=body))
 
     async def forks(self) -> list[models.WorkspaceState]:
-        """the forks of this workspace."""
+        """The forks of this workspace."""
         return await self._list(models.WorkspaceState, "forks", ask("GET", *await self._at("forks")))
 
     async def pins(self) -> list[models.Pin]:

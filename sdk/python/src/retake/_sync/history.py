@@ -169,7 +169,7 @@ class History(Core):
         return self._call(models.ForkResult, ask("POST", *self._at("forks"), body=body))
 
     def forks(self) -> list[models.WorkspaceState]:
-        """the forks of this workspace."""
+        """The forks of this workspace."""
         return self._list(models.WorkspaceState, "forks", ask("GET", *self._at("forks")))
 
     def pins(self) -> list[models.Pin]:
