@@ -44,10 +44,10 @@ func TestSpace80(t *testing.T) {
 		`412 MB of 5.0 GB     ━━────────────────────────────  8 %        disk 212 GB free`,
 		``,
 		`workspace     checkpoints   its size   last 30 days      kept for`,
-		`shopfront          22      41 MB   ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▇   all`,
-		`billing-api       318     166 MB   ▂▁▁▁▁▃▁▁▁▁▅▁▁▁▇   30 days`,
-		`notes\x1b[2J       96     3.2 MB   ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁   36 hours`,
-		`old-shop           12      14 MB   ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁   directory gone`,
+		`shopfront              22      41 MB   ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▇   all`,
+		`billing-api           318     166 MB   ▂▁▁▁▁▃▁▁▁▁▅▁▁▁▇   30 days`,
+		`notes\x1b[2J           96     3.2 MB   ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁   36 hours`,
+		`old-shop               12      14 MB   ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁   directory gone`,
 		``,
 		`never removed by itself   starts, pins, latest good, fork bases, safety points`,
 		`next cleanup              2 checkpoints, about 31 MB   look: retake space --plan`,
@@ -96,8 +96,8 @@ func TestSpacePlan(t *testing.T) {
 		`2 checkpoints would go, and about 31 MB with them.`,
 		``,
 		`workspace      checkpoint  when         why                  about`,
-		`billing-api         3  1 Oct        too old             120 kB`,
-		`old-shop           12  Sun 09:41    over budget          30 MB`,
+		`billing-api             3  1 Oct        too old             120 kB`,
+		`old-shop               12  Sun 09:41    over budget          30 MB`,
 	)
 	for range 100 {
 		p.Drops = append(p.Drops, p.Drops[0])

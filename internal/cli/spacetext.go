@@ -70,7 +70,7 @@ func renderRooms(l picture.Look, a spaceAnswer) string {
 			size = screen.Bytes(w.Latest.Bytes)
 		}
 		days, kept := roomOf(a.Plan, w)
-		line := screen.Pad(l.Glyphs.Cut(screen.Escape(w.Name), name), name) + "  " + screen.PadLeft(screen.Count(w.Count), 7) + "  " + screen.PadLeft(size, 9) +
+		line := screen.Pad(l.Glyphs.Cut(screen.Escape(w.Name), name), name) + "  " + screen.PadLeft(screen.Count(w.Count), 11) + "  " + screen.PadLeft(size, 9) +
 			"   " + screen.Pad(spark(l, days), sparkColumns) + "   " + kept
 		fmt.Fprintln(&b, strings.TrimRight(line, " "))
 	}
@@ -222,7 +222,7 @@ func renderSpacePlan(l picture.Look, p retake.SpacePlan, all []retake.WorkspaceS
 		if d.Named {
 			why += ", named"
 		}
-		fmt.Fprintln(&b, screen.Pad(l.Glyphs.Cut(names[d.Workspace], name), name)+"  "+screen.PadLeft(picture.Numeral(d.Number), 7)+"  "+
+		fmt.Fprintln(&b, screen.Pad(l.Glyphs.Cut(names[d.Workspace], name), name)+"  "+screen.PadLeft(picture.Numeral(d.Number), 11)+"  "+
 			screen.Pad(l.Clock(d.Time), 11)+"  "+screen.Pad(why, 16)+"  "+screen.PadLeft(screen.Bytes(d.Bytes), 8))
 	}
 	if more := len(p.Drops) - planRows; more > 0 {
