@@ -109,8 +109,11 @@ func (p *planner) both(ctx context.Context, path string, s sides, kin map[string
 	switch {
 	case ours && !theirs, equal: // the bytes are as they were: those that are wanted come
 		take(&then, s.want)
-	case theirs:
+	case theirs: // only somebody else changed the bytes: a database stays with its companions
 		take(&then, s.now)
+		if u := kin[path]; u != "" {
+			p.movedUnits[u] = true
+		}
 	default:
 		return p.byLines(ctx, path, s, then, kin)
 	}

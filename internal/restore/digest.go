@@ -32,6 +32,9 @@ func digest(p *retake.Plan) string {
 		}
 	}
 	for _, k := range p.Keeps {
+		if k.Side == "" { // nothing is done: before it is stored, a repository may seem to differ that does not
+			continue
+		}
 		d.text(k.Side)
 		d.entry(k.Then, true)
 	}

@@ -26,6 +26,9 @@ func InRepository(path string) bool {
 // leaveGit keeps a repository, and notes when it is elsewhere in the checkpoint gone to. It
 // reads files and runs nothing.
 func (p *planner) leaveGit(ctx context.Context, path string, s sides) error {
+	if s.base != nil && s.want != nil && s.base.Kind == s.want.Kind && s.base.Object == s.want.Object {
+		return nil // nothing is asked of it
+	}
 	now, err := p.head(ctx, s.now)
 	if err != nil {
 		return err

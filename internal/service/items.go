@@ -71,15 +71,12 @@ func (w *walkBack) isItem(ctx context.Context, cp, before retake.Checkpoint) (bo
 	case w.inner, ranOut(cp): // its end, or its other half, is the item
 		return false, nil
 	}
-	first, err := w.s.beforeItem(ctx, cp)
+	first, err := w.s.beforeItem(ctx, cp, w.paths)
 	switch {
 	case err != nil && !retake.IsKind(err, retake.NotFound):
 		return false, err
-	case err == nil && cp.Content == first.Content: // an error: it was forgotten, and whoever takes it back hears so
-		return false, nil
-	}
-	if err == nil && len(w.paths) > 0 {
-		if touches, err := w.touches(ctx, first, cp); err != nil || !touches {
+	case err == nil: // an error: it was forgotten, and whoever takes it back is told so
+		if differs, err := w.s.differsIn(ctx, first, cp, w.paths); err != nil || !differs {
 			return false, err
 		}
 	}
@@ -90,23 +87,26 @@ func (w *walkBack) isItem(ctx context.Context, cp, before retake.Checkpoint) (bo
 	return true, nil
 }
 
-var errTouches = errors.New("touches")
+var errDiffers = errors.New("differs")
 
-// touches reports whether two checkpoints differ below the paths.
-func (w *walkBack) touches(ctx context.Context, before, cp retake.Checkpoint) (bool, error) {
-	st, err := w.s.store(ctx)
+// differsIn reports whether two checkpoints differ below some paths; none: at all.
+func (s *Service) differsIn(ctx context.Context, before, cp retake.Checkpoint, paths []string) (bool, error) {
+	if before.Content == cp.Content || len(paths) == 0 {
+		return before.Content != cp.Content, nil
+	}
+	st, err := s.store(ctx)
 	if err != nil {
 		return false, err
 	}
 	from := retake.Entry{Kind: retake.KindDir, Object: before.Tree}
 	to := retake.Entry{Kind: retake.KindDir, Object: cp.Tree}
 	err = tree.Compare(ctx, st, &from, st, &to, func(c retake.Change) error {
-		if c.What != retake.Timed && tree.Match(w.paths, c.Path) {
-			return errTouches
+		if c.What != retake.Timed && tree.Match(paths, c.Path) {
+			return errDiffers
 		}
 		return nil
 	})
-	if errors.Is(err, errTouches) {
+	if errors.Is(err, errDiffers) {
 		return true, nil
 	}
 	return false, err

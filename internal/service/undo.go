@@ -100,7 +100,7 @@ func (s *Service) itemOf(ctx context.Context, undo retake.Checkpoint) (*retake.C
 // What others changed meanwhile is left.
 func (s *Service) takingBack(ctx context.Context, j journey, items []retake.Checkpoint) (journey, error) {
 	newest, oldest := items[0], items[len(items)-1]
-	before, err := s.beforeItem(ctx, oldest)
+	before, err := s.beforeItem(ctx, oldest, j.req.Paths)
 	if err != nil {
 		return j, err
 	}
@@ -124,8 +124,8 @@ func (s *Service) between(ctx context.Context, j journey, from, to retake.Checkp
 	return j, err
 }
 
-// beforeItem is the state that an item began with.
-func (s *Service) beforeItem(ctx context.Context, item retake.Checkpoint) (retake.Checkpoint, error) {
+// beforeItem is the state that an item began with. Paths are what is asked about; none: everything.
+func (s *Service) beforeItem(ctx context.Context, item retake.Checkpoint, paths []string) (retake.Checkpoint, error) {
 	if item.Return != nil {
 		cp, err := s.loadCheckpoint(ctx, item.Return.Before)
 		if errors.Is(err, catalog.ErrNotFound) {
@@ -134,7 +134,13 @@ func (s *Service) beforeItem(ctx context.Context, item retake.Checkpoint) (retak
 		return cp, err
 	}
 	if overlapped(item) {
-		return s.beforeTurn(ctx, item)
+		before, err := s.beforeTurn(ctx, item)
+		if err != nil {
+			return before, err
+		}
+		if differs, err := s.differsIn(ctx, before, item, paths); err != nil || differs {
+			return before, err
+		} // it took back what others had done since it began: only that is its own change
 	}
 	at := item
 	for {
@@ -267,7 +273,7 @@ func (s *Service) lastUndo(ctx context.Context, ws retake.WorkspaceID) (retake.C
 		}
 	}
 	if len(open) == 0 {
-		return retake.Checkpoint{}, &retake.Error{Kind: retake.NotFound, What: "there is nothing to bring again", Safe: unchanged, Hint: "what was undone before the last change: retake log"}
+		return retake.Checkpoint{}, &retake.Error{Kind: retake.NotFound, What: "there is nothing to redo", Safe: unchanged, Hint: "what was undone before the last change: retake log"}
 	}
 	return open[len(open)-1], nil
 }

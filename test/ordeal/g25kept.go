@@ -30,6 +30,10 @@ var keptDeeds = map[string][]string{
 	"a merge that changes nothing hides the change before": {"start", "save t:src/b:2:2", "save t:src/b:1:3", "quiet t:src/b:1:0 t:src/b:2:0", "undo"},
 	"a merge that changes nothing keeps git":               {"start", "save t:a:1:1 w:.git/HEAD:1", "quiet t:a:0:2", "save t:README.md:2:2", "undo", "undo @a", "undo"},
 	"a turn that takes itself back leaves redo":            {"start rmr:.git", "end A t:src/deep/c:0:3", "undo", "call A w:.git/logs/HEAD:1", "begin A rmr:.git", "redo"},
+	"a database that was changed keeps its log away":       {"start w:app.db-wal:3 w:app.db:2", "save rm:app.db rm:app.db-wal w:app.db:2", "edit w:app.db:3", "undo"},
+	"a turn that deletes what came beside it":              {"start", "begin B", "edit t:README.md:1:0", "turn A", "save rm:README.md", "undo @README.md"},
+	"two turns that make and delete":                       {"start", "call B w:logs/web.log:3", "begin A", "call B w:dist/css/m.css:3", "end A rmr:dist", "undo", "undo"},
+	"git as it was, by hand":                               {"start w:.git/ORIG_HEAD:4", "save rm:.git/ORIG_HEAD", "edit t:src/b:0:1", "undo", "edit rm:.git/ORIG_HEAD", "restore #1"},
 }
 
 // keptTales plays them again.

@@ -34,10 +34,23 @@ func (t *tale) tell(ctx context.Context, deeds []string) error {
 	defer t.stage.forget(t.root)
 	for i, d := range deeds {
 		if err := t.deed(ctx, strings.Fields(d)); err != nil {
-			return fmt.Errorf("deed %d, %s: %w", i, d, err)
+			return fmt.Errorf("deed %d, %s: %w (%s)", i, d, err, t.line(ctx))
 		}
 	}
 	return nil
+}
+
+// line is the timeline in short, for a failure that does not come again.
+func (t *tale) line(ctx context.Context) string {
+	tl, err := t.svc.Log(ctx, retake.LogQuery{Workspace: t.ws})
+	if err != nil {
+		return err.Error()
+	}
+	var out []string
+	for _, c := range tl.Checkpoints {
+		out = append(out, fmt.Sprintf("%d %s %.8s %.8s", c.Number, c.Trigger, c.Content, c.Tree))
+	}
+	return strings.Join(out, ", ")
 }
 
 // forget leaves nothing of a history that failed to those after it.

@@ -134,7 +134,7 @@ func nothingElse(plan retake.Plan, before, after world) error {
 	}
 	for p := range mergedKeys(before, after) {
 		if (before[p] != after[p] || before.has(p) != after.has(p)) && !said[p] {
-			return fmt.Errorf("%s was touched, and the plan says nothing of it: %s", p, brief(plan))
+			return fmt.Errorf("%s was touched, and the plan does not mention it: %s", p, brief(plan))
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-// Command ordeal puts the promises of docs/INVARIANTS.md to the test: kills, power
+// Command ordeal puts the promises of docs/internals/invariants.md to the test: kills, power
 // cuts, faults, adversaries, odd trees, moving files. Each promise prints how many
 // were tried and how many failed, and each has a control that must fail when the
 // protection is taken away.

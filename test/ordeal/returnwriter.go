@@ -191,7 +191,7 @@ func (h *house) once(ctx context.Context) error {
 		a.wake()
 	}
 	res, err := h.svc.ApplyRestore(ctx, retake.ApplyRequest{
-		PlanRequest: req, Digest: p.Digest, Accept: append(classes(p), retake.ObstacleUncaptured, retake.ObstacleChanged),
+		PlanRequest: req, Digest: p.Digest, Accept: append(classes(p), retake.ObstacleUncaptured, retake.ObstacleChanged, retake.ObstacleNames),
 		Progress: func(p retake.Progress) {
 			if a.wake(); p.Files+quietPaths > p.Total && !late {
 				a.rest()
