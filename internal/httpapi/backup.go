@@ -8,33 +8,33 @@ import (
 )
 
 type backupPath struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 }
 
 type backupInput struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 	Body      backupBody
 }
 
 type backupBody struct {
-	URL  string `json:"url" doc:"Where the checkpoints go: git@host:path, or ssh://git@host/path."`
-	Host string `json:"host,omitempty" doc:"The key of the host or its fingerprint. Without one nothing is set, and the answer tells what the host says of itself."`
+	URL  string `json:"url" doc:"The URL of the git remote: git@host:path or ssh://git@host/path."`
+	Host string `json:"host,omitempty" doc:"The host key or its fingerprint. Without it nothing is set, and the response contains the key that the host presented."`
 }
 
 func (a *api) backing() {
 	const path = "/v1/workspaces/{ws}/backup"
-	answer(a, op(http.MethodPut, path, "set-backup", "Send the checkpoints to a git remote too"), func(ctx context.Context, in *backupInput) (retake.Backup, error) {
+	answer(a, op(http.MethodPut, path, "set-backup", "Set the backup remote"), func(ctx context.Context, in *backupInput) (retake.Backup, error) {
 		return leftFilled(a.SetBackup(ctx, retake.BackupRequest{Workspace: in.Workspace, URL: in.Body.URL, Host: in.Body.Host}))
 	})
-	answer(a, op(http.MethodGet, path, "backup", "How far the backup is"), func(ctx context.Context, in *backupPath) (retake.Backup, error) {
+	answer(a, op(http.MethodGet, path, "backup", "Get the backup status"), func(ctx context.Context, in *backupPath) (retake.Backup, error) {
 		return leftFilled(a.Backup(ctx, in.Workspace))
 	})
-	answer(a, op(http.MethodPost, path, "back-up", "Send what the remote does not have, now"), func(ctx context.Context, in *backupPath) (retake.Backup, error) {
+	answer(a, op(http.MethodPost, path, "back-up", "Push the backup now"), func(ctx context.Context, in *backupPath) (retake.Backup, error) {
 		ctx, cancel := a.carried(ctx)
 		defer cancel()
 		return leftFilled(a.BackUp(ctx, in.Workspace))
 	})
-	answer(a, op(http.MethodDelete, path, "drop-backup", "End the backup; the remote keeps what it has"), func(ctx context.Context, in *backupPath) (retake.Backup, error) {
+	answer(a, op(http.MethodDelete, path, "drop-backup", "Turn the backup off"), func(ctx context.Context, in *backupPath) (retake.Backup, error) {
 		return leftFilled(a.DropBackup(ctx, in.Workspace))
 	})
 }

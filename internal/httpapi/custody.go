@@ -12,35 +12,35 @@ type scrubInput struct {
 }
 
 type scrubBody struct {
-	Share float64 `json:"share,omitempty" doc:"The part of all file bytes to read, from 0 (structure only) to 1."`
+	Share float64 `json:"share,omitempty" doc:"The share of all file content to read, from 0 (structure only) to 1."`
 }
 
 func (a *api) looking() {
-	progressive(a, op(http.MethodPost, "/v1/scrub", "scrub", "Read the store back"), func(ctx context.Context, in *scrubInput, tell func(retake.Progress)) (retake.ScrubReport, error) {
+	progressive(a, op(http.MethodPost, "/v1/scrub", "scrub", "Verify stored data"), func(ctx context.Context, in *scrubInput, tell func(retake.Progress)) (retake.ScrubReport, error) {
 		q := retake.ScrubQuery{Progress: tell}
 		if in.Body != nil {
 			q.Share = in.Body.Share
 		}
 		return a.Scrub(ctx, q)
 	})
-	answer(a, op(http.MethodGet, "/v1/space", "space", "The room that the store takes and has"), func(ctx context.Context, _ *struct{}) (retake.StoreState, error) {
+	answer(a, op(http.MethodGet, "/v1/space", "space", "Get the disk space"), func(ctx context.Context, _ *struct{}) (retake.StoreState, error) {
 		return a.Space(ctx)
 	})
-	answer(a, op(http.MethodPost, "/v1/sweep", "sweep", "Give back the bytes that no checkpoint needs"), func(ctx context.Context, _ *struct{}) (retake.SweepReport, error) {
+	answer(a, op(http.MethodPost, "/v1/sweep", "sweep", "Free unused disk space"), func(ctx context.Context, _ *struct{}) (retake.SweepReport, error) {
 		return a.Sweep(ctx)
 	})
-	answer(a, op(http.MethodGet, "/v1/space/plan", "space-plan", "What the next cleanup would drop"), func(ctx context.Context, _ *struct{}) (retake.SpacePlan, error) {
+	answer(a, op(http.MethodGet, "/v1/space/plan", "space-plan", "Preview the next cleanup"), func(ctx context.Context, _ *struct{}) (retake.SpacePlan, error) {
 		p, err := a.SpacePlan(ctx)
 		p.Workspaces, p.Drops = filled(p.Workspaces), filled(p.Drops)
 		return p, err
 	})
-	progressive(a, op(http.MethodPost, "/v1/thin", "thin", "Drop what is due, and sweep"), func(ctx context.Context, _ *struct{}, tell func(retake.Progress)) (retake.ThinReport, error) {
+	progressive(a, op(http.MethodPost, "/v1/thin", "thin", "Run the cleanup"), func(ctx context.Context, _ *struct{}, tell func(retake.Progress)) (retake.ThinReport, error) {
 		return a.Thin(ctx, retake.ThinRequest{Progress: tell})
 	})
-	answer(a, op(http.MethodPost, "/v1/rebuild", "rebuild", "Make the catalog again from the store"), func(ctx context.Context, _ *struct{}) (retake.RebuildReport, error) {
+	answer(a, op(http.MethodPost, "/v1/rebuild", "rebuild", "Rebuild the catalog"), func(ctx context.Context, _ *struct{}) (retake.RebuildReport, error) {
 		return a.Rebuild(ctx)
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/proof", "proof", "Our tree id beside the one that the stock engine computes"), func(ctx context.Context, in *refQuery) (retake.Proof, error) {
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/proof", "proof", "Compare with the stock engine"), func(ctx context.Context, in *refQuery) (retake.Proof, error) {
 		return a.Prove(ctx, in.Workspace, in.Ref)
 	})
 }

@@ -14,14 +14,14 @@ const (
 	progressEvery = 100 * time.Millisecond
 	quietFor      = 15 * time.Second // then a sign of life, for what stands between
 
-	eventsText = "Events: progress with a Progress, any number of times; then result with what the JSON answer would be, or problem with a Problem."
+	eventsText = "Any number of `progress` events, each with a Progress. Then one `result` event with the body of the JSON response, or one `problem` event with a Problem."
 )
 
 // progress is retake.Progress on the wire.
 type progress struct {
-	Files int64 `json:"files"`
-	Total int64 `json:"total" doc:"0 while it is not known"`
-	Bytes int64 `json:"bytes"`
+	Files int64 `json:"files" doc:"The number of files so far."`
+	Total int64 `json:"total" doc:"The number of files in all. 0 while it is not known."`
+	Bytes int64 `json:"bytes" doc:"The number of bytes so far."`
 }
 
 // latest keeps the newest progress. Work is never held up by who looks on.

@@ -19,37 +19,37 @@ import (
 const tarType = "application/x-tar"
 
 type importQuery struct {
-	Name   string `query:"name" doc:"Of the new workspace. Empty: made here."`
-	Intent string `query:"intent" doc:"Of its first checkpoint."`
+	Name   string `query:"name" doc:"The name of the new workspace. Empty means that the server chooses one."`
+	Intent string `query:"intent" doc:"The message of its first checkpoint."`
 }
 
 type archivePath struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
-	Ref       string             `path:"ref" doc:"A number, a time, latest, start, an id, or the name of a pin."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
+	Ref       string             `path:"ref" doc:"Which checkpoint: a number such as 14, a time such as 10:27 or 2h, latest, start, good, an ID, or a pin."`
 }
 
 type applyInput struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 	Body      applyBody
 }
 
 // applyBody is restoreBody without what only who saw a plan can say.
 type applyBody struct {
-	Course   retake.Course       `json:"course,omitempty" doc:"restore, undo, redo, adopt, finish or unwind. Empty: restore."`
-	Ref      string              `json:"ref,omitempty" doc:"The checkpoint gone to, or the item that undo takes back. Empty: the newest one."`
-	Paths    []string            `json:"paths,omitempty" nullable:"false" doc:"Below the root of the workspace. None: everything."`
-	PathsRaw [][]byte            `json:"paths_raw,omitempty" nullable:"false" doc:"The bytes of all paths, when one of them is not UTF-8."`
-	Git      bool                `json:"git,omitempty" doc:"Also replace repositories that are there."`
-	Fork     retake.WorkspaceID  `json:"fork,omitempty" doc:"The fork to adopt."`
-	Edits    bool                `json:"edits,omitempty" doc:"With the course undo: discard the unsaved edits instead of the last recorded change."`
-	Session  string              `json:"session,omitempty" doc:"With the course undo: take back all turns of this session, named by the beginning of its id, by its agent, or as last."`
-	Accept   []string            `json:"accept,omitempty" nullable:"false" doc:"Classes of obstacles that are consented to before they are seen."`
-	ID       retake.CheckpointID `json:"id,omitempty" doc:"Of the checkpoint of the restore, made by the asker, cp_ and a UUID, so that asking again adds nothing. Empty: made here."`
+	Course   retake.Course       `json:"course,omitempty" doc:"What to do: restore, undo, redo, adopt, finish or unwind (the last two for an interrupted restore). Empty means restore."`
+	Ref      string              `json:"ref,omitempty" doc:"The checkpoint to restore. For undo, the checkpoint to undo, or a range such as 3..5. Empty means the newest one."`
+	Paths    []string            `json:"paths,omitempty" nullable:"false" doc:"Limit the operation to these paths, relative to the workspace's root. Empty means everything."`
+	PathsRaw [][]byte            `json:"paths_raw,omitempty" nullable:"false" doc:"The exact bytes of all paths, if one of them is not valid UTF-8."`
+	Git      bool                `json:"git,omitempty" doc:"If true, existing git repositories are replaced, too."`
+	Fork     retake.WorkspaceID  `json:"fork,omitempty" doc:"With adopt: the ID of the fork."`
+	Edits    bool                `json:"edits,omitempty" doc:"With undo: discard the unsaved edits instead of the last recorded change."`
+	Session  string              `json:"session,omitempty" doc:"With undo: undo all turns of this session. Name it by the start of its ID, by its agent, or as last."`
+	Accept   []string            `json:"accept,omitempty" nullable:"false" doc:"The classes of warnings that you accept in advance."`
+	ID       retake.CheckpointID `json:"id,omitempty" doc:"Your own ID for the new checkpoint, cp_ and a UUID, so that you can retry safely. Empty means that Retake creates one."`
 }
 
 func (a *api) exchanging() {
-	bytesOf(a, op(http.MethodGet, "/v1/workspaces/{ws}/checkpoints/{ref}/archive", "archive", "A checkpoint as a tar archive"), tarType, a.archive)
-	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/restore", "apply-restore", "Plan and restore in one request; with obstacles, nothing but the plan"), a.apply)
+	bytesOf(a, op(http.MethodGet, "/v1/workspaces/{ws}/checkpoints/{ref}/archive", "archive", "Export a checkpoint as a tar archive"), tarType, a.archive)
+	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/restore", "apply-restore", "Restore in one request"), a.apply)
 	a.importing()
 }
 
@@ -92,9 +92,9 @@ const maxRest = 64 << 20
 
 // importing adds the one route whose body is a stream: the router would hold it.
 func (a *api) importing() {
-	o := op(http.MethodPost, "/v1/import", "import", "Make a workspace of an archive, and take its first checkpoint")
+	o := op(http.MethodPost, "/v1/import", "import", "Import a tar archive")
 	o.RequestBody = &huma.RequestBody{
-		Description: "tar, plain or packed by gzip or zstd. One that would write anywhere else is refused whole.",
+		Description: "A tar archive, plain or compressed with gzip or zstd.",
 		Required:    true,
 		Content:     map[string]*huma.MediaType{tarType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
 	}

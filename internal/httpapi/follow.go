@@ -20,20 +20,20 @@ const (
 	maxWait   = time.Minute
 	batch     = 100
 
-	followText = "Events as they happen: id is the seq, event the type, data an Event. To go on, send Last-Event-ID, or after."
+	followText = "Events as they happen: `id` is the seq, `event` the type, `data` an Event. To continue a stream, send Last-Event-ID or `after`."
 )
 
 type eventsQuery struct {
-	After  string `query:"after" doc:"The seq of the last event that is known; latest: what happens from now on. Absent: from the beginning."`
-	Limit  int    `query:"limit" doc:"At most so many, and at most 1000. Absent: 50."`
-	Cursor string `query:"cursor" doc:"The next_cursor of the part before."`
-	Wait   string `query:"wait" doc:"How long to wait for the first, such as 20s; at most a minute. Absent: not at all."`
-	Newest bool   `query:"newest" doc:"Only the newest, at once: to begin behind it."`
-	Last   string `header:"Last-Event-ID" doc:"As after, of a stream that broke off."`
+	After  string `query:"after" doc:"The seq of the last event that you have, or latest to get only new events. Absent means from the beginning."`
+	Limit  int    `query:"limit" doc:"The largest number of results, up to 1000. Absent means 50."`
+	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
+	Wait   string `query:"wait" doc:"How long to wait for the first event, such as 20s, up to one minute. Absent means not at all."`
+	Newest bool   `query:"newest" doc:"If true, return only the newest event, so that you can continue after it."`
+	Last   string `header:"Last-Event-ID" doc:"The seq of the last event of a stream that was interrupted."`
 }
 
 func (a *api) following() {
-	o := op(http.MethodGet, "/v1/events", "events", "What happened, oldest first; as a stream when it is asked for")
+	o := op(http.MethodGet, "/v1/events", "events", "List or stream events")
 	schemas := a.huma.OpenAPI().Components.Schemas
 	o.Responses = map[string]*huma.Response{"200": {
 		Description: http.StatusText(http.StatusOK),

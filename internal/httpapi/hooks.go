@@ -9,40 +9,40 @@ import (
 )
 
 type hookBody struct {
-	URL    string             `json:"url" doc:"Where messages go. https."`
-	Types  []retake.EventType `json:"types,omitempty" nullable:"false" doc:"Types of events. None: all, under their first names."`
-	Scheme retake.Scheme      `json:"scheme,omitempty" doc:"v1: a shared secret; v1a: a pair of keys. Empty: v1."`
+	URL    string             `json:"url" doc:"The URL that receives the events. It must use https."`
+	Types  []retake.EventType `json:"types,omitempty" nullable:"false" doc:"The event types to send. Empty means all, without the snapshot.* aliases."`
+	Scheme retake.Scheme      `json:"scheme,omitempty" doc:"How messages are signed: v1 (a shared secret) or v1a (a key pair). Empty means v1."`
 }
 
 type hookPath struct {
-	Hook retake.WebhookID `path:"hook" doc:"The id of the webhook."`
+	Hook retake.WebhookID `path:"hook" doc:"The webhook's ID."`
 }
 
 type changeHookInput struct {
-	Hook retake.WebhookID `path:"hook" doc:"The id of the webhook."`
+	Hook retake.WebhookID `path:"hook" doc:"The webhook's ID."`
 	Body changeHookBody
 }
 
 type changeHookBody struct {
-	URL      string             `json:"url" doc:"Where messages go. https."`
-	Types    []retake.EventType `json:"types,omitempty" nullable:"false" doc:"Types of events. None: all, under their first names."`
-	Disabled *time.Time         `json:"disabled,omitempty" doc:"Any time: it gets nothing. Absent: it is enabled."`
+	URL      string             `json:"url" doc:"The URL that receives the events. It must use https."`
+	Types    []retake.EventType `json:"types,omitempty" nullable:"false" doc:"The event types to send. Empty means all, without the snapshot.* aliases."`
+	Disabled *time.Time         `json:"disabled,omitempty" doc:"Set any time to disable the webhook. Leave it out to enable the webhook."`
 }
 
 type deliveryQuery struct {
-	Webhook retake.WebhookID     `query:"webhook" doc:"Only those to this webhook."`
-	State   retake.DeliveryState `query:"state" doc:"waiting, delivered or dead."`
-	Before  string               `query:"before" doc:"The id of a message; go on below it. A cursor does the same."`
-	Limit   int                  `query:"limit" doc:"At most so many, and at most 1000. Absent: 50."`
-	Cursor  string               `query:"cursor" doc:"The next_cursor of the part before."`
+	Webhook retake.WebhookID     `query:"webhook" doc:"Only messages to the webhook with this ID."`
+	State   retake.DeliveryState `query:"state" doc:"Only messages in this state: waiting, delivered or dead."`
+	Before  string               `query:"before" doc:"Continue below the message with this ID. cursor does the same."`
+	Limit   int                  `query:"limit" doc:"The largest number of results, up to 1000. Absent means 50."`
+	Cursor  string               `query:"cursor" doc:"The next_cursor of the page before."`
 }
 
 type deliveryPath struct {
-	Delivery string `path:"delivery" doc:"The id of the message."`
+	Delivery string `path:"delivery" doc:"The message's ID."`
 }
 
 func (a *api) notifying() {
-	offered(a, made(op(http.MethodPost, "/v1/webhooks", "make-webhook", "Tell an address of events; its secret is told once")), func(ctx context.Context, o retake.Office, in *body[hookBody]) (retake.NewWebhook, error) {
+	offered(a, made(op(http.MethodPost, "/v1/webhooks", "make-webhook", "Create a webhook")), func(ctx context.Context, o retake.Office, in *body[hookBody]) (retake.NewWebhook, error) {
 		b := in.Body
 		if b.Scheme == "" {
 			b.Scheme = retake.SchemeShared
@@ -51,31 +51,31 @@ func (a *api) notifying() {
 		w.Webhook.Types = filled(w.Webhook.Types)
 		return w, err
 	})
-	offered(a, op(http.MethodGet, "/v1/webhooks", "list-webhooks", "All webhooks"), func(ctx context.Context, o retake.Office, in *pageQuery) (page[retake.Webhook], error) {
+	offered(a, op(http.MethodGet, "/v1/webhooks", "list-webhooks", "List webhooks"), func(ctx context.Context, o retake.Office, in *pageQuery) (page[retake.Webhook], error) {
 		all, err := o.Webhooks(ctx)
 		for i := range all {
 			all[i].Types = filled(all[i].Types)
 		}
 		return paged(a, "webhooks", in, all, err, func(w *retake.Webhook) string { return string(w.ID) })
 	})
-	offered(a, op(http.MethodPut, "/v1/webhooks/{hook}", "change-webhook", "Replace address and types; enable or disable"), func(ctx context.Context, o retake.Office, in *changeHookInput) (retake.Webhook, error) {
+	offered(a, op(http.MethodPut, "/v1/webhooks/{hook}", "change-webhook", "Change a webhook"), func(ctx context.Context, o retake.Office, in *changeHookInput) (retake.Webhook, error) {
 		w, err := o.ChangeWebhook(ctx, retake.Webhook{ID: in.Hook, URL: in.Body.URL, Types: in.Body.Types, Disabled: in.Body.Disabled})
 		w.Types = filled(w.Types)
 		return w, err
 	})
-	ordered(a, op(http.MethodDelete, "/v1/webhooks/{hook}", "drop-webhook", "Tell an address no more"), func(ctx context.Context, o retake.Office, in *hookPath) error {
+	ordered(a, op(http.MethodDelete, "/v1/webhooks/{hook}", "drop-webhook", "Delete a webhook"), func(ctx context.Context, o retake.Office, in *hookPath) error {
 		return o.DropWebhook(ctx, in.Hook)
 	})
-	offered(a, op(http.MethodPost, "/v1/webhooks/{hook}/rotate", "rotate-webhook", "Make a new secret; the old one signs too for a day"), func(ctx context.Context, o retake.Office, in *hookPath) (retake.NewWebhook, error) {
+	offered(a, op(http.MethodPost, "/v1/webhooks/{hook}/rotate", "rotate-webhook", "Rotate a webhook's secret"), func(ctx context.Context, o retake.Office, in *hookPath) (retake.NewWebhook, error) {
 		w, err := o.RotateWebhook(ctx, in.Hook)
 		w.Webhook.Types = filled(w.Webhook.Types)
 		return w, err
 	})
-	offered(a, op(http.MethodGet, "/v1/deliveries", "list-deliveries", "Messages, newest first"), a.deliveries)
-	offered(a, op(http.MethodGet, "/v1/deliveries/{delivery}", "delivery", "A message with its tries and its body"), func(ctx context.Context, o retake.Office, in *deliveryPath) (retake.Delivery, error) {
+	offered(a, op(http.MethodGet, "/v1/deliveries", "list-deliveries", "List deliveries"), a.deliveries)
+	offered(a, op(http.MethodGet, "/v1/deliveries/{delivery}", "delivery", "Get a delivery"), func(ctx context.Context, o retake.Office, in *deliveryPath) (retake.Delivery, error) {
 		return tried(o.Delivery(ctx, in.Delivery))
 	})
-	offered(a, op(http.MethodPost, "/v1/deliveries/{delivery}/replay", "replay", "Send a message again, under its own id"), func(ctx context.Context, o retake.Office, in *deliveryPath) (retake.Delivery, error) {
+	offered(a, op(http.MethodPost, "/v1/deliveries/{delivery}/replay", "replay", "Send a delivery again"), func(ctx context.Context, o retake.Office, in *deliveryPath) (retake.Delivery, error) {
 		return tried(o.Replay(ctx, in.Delivery))
 	})
 }

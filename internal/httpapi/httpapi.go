@@ -60,8 +60,14 @@ const describeRoute = "GET /v1/openapi.json"
 
 // New makes the handler. It belongs to one tenant, as the service does.
 func New(s retake.Service, o Options) http.Handler {
-	mux, api := build(s, o)
-	description := sync.OnceValues(func() ([]byte, error) { return json.Marshal(api.OpenAPI()) }) // few ask for it
+	mux, _ := build(s, o)
+	description := sync.OnceValues(func() ([]byte, error) { // few ask for it
+		o, err := describeAll()
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(o)
+	})
 	mux.HandleFunc(describeRoute, func(w http.ResponseWriter, r *http.Request) {
 		text, err := description()
 		if err != nil {

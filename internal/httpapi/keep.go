@@ -8,41 +8,41 @@ import (
 )
 
 type pinPath struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
-	Name      string             `path:"name" doc:"The name of the pin."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
+	Name      string             `path:"name" doc:"The pin's name."`
 }
 
 type pinInput struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
-	Name      string             `path:"name" doc:"The name of the pin."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
+	Name      string             `path:"name" doc:"The pin's name."`
 	Body      pinBody
 }
 
 type pinBody struct {
-	Ref string `json:"ref" doc:"What to pin."`
+	Ref string `json:"ref" doc:"The checkpoint to pin, as a ref."`
 }
 
 type forgetInput struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 	Body      forgetBody
 }
 
 type forgetBody struct {
-	Refs []string `json:"refs" nullable:"false" doc:"What to forget. The newest checkpoint and pinned ones stay."`
+	Refs []string `json:"refs" nullable:"false" doc:"The checkpoints to delete, as refs. The newest checkpoint and pinned ones can't be deleted."`
 }
 
 type tombstoneList struct {
-	Tombstones []retake.Tombstone `json:"tombstones" nullable:"false"`
+	Tombstones []retake.Tombstone `json:"tombstones" nullable:"false" doc:"A tombstone for each deleted checkpoint."`
 }
 
 func (a *api) keeping() {
-	answer(a, op(http.MethodPut, "/v1/workspaces/{ws}/pins/{name}", "pin", "Keep a checkpoint under a name"), func(ctx context.Context, in *pinInput) (retake.Pin, error) {
+	answer(a, op(http.MethodPut, "/v1/workspaces/{ws}/pins/{name}", "pin", "Pin a checkpoint"), func(ctx context.Context, in *pinInput) (retake.Pin, error) {
 		return a.Pin(ctx, in.Workspace, in.Body.Ref, in.Name)
 	})
-	obey(a, op(http.MethodDelete, "/v1/workspaces/{ws}/pins/{name}", "unpin", "Take a pin off"), func(ctx context.Context, in *pinPath) error {
+	obey(a, op(http.MethodDelete, "/v1/workspaces/{ws}/pins/{name}", "unpin", "Remove a pin"), func(ctx context.Context, in *pinPath) error {
 		return a.Unpin(ctx, in.Workspace, in.Name)
 	})
-	answer(a, op(http.MethodPost, "/v1/workspaces/{ws}/forget", "forget", "Drop checkpoints from the timeline"), func(ctx context.Context, in *forgetInput) (tombstoneList, error) {
+	answer(a, op(http.MethodPost, "/v1/workspaces/{ws}/forget", "forget", "Delete checkpoints"), func(ctx context.Context, in *forgetInput) (tombstoneList, error) {
 		stones, err := a.Forget(ctx, in.Workspace, in.Body.Refs)
 		return tombstoneList{filled(stones)}, err
 	})

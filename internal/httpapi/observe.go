@@ -12,55 +12,55 @@ import (
 type signalInput struct{ Body retake.Signal }
 
 type sinceQuery struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
-	Since     string             `query:"since" doc:"A ref; only what was done after that checkpoint. Absent: everything."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
+	Since     string             `query:"since" doc:"Only external actions after this checkpoint, as a ref. Absent means all."`
 }
 
 type effectList struct {
-	Effects []retake.Effect `json:"effects" nullable:"false"`
+	Effects []retake.Effect `json:"effects" nullable:"false" doc:"The external actions."`
 }
 
 type taskList struct {
-	Tasks []retake.Task `json:"tasks" nullable:"false"`
+	Tasks []retake.Task `json:"tasks" nullable:"false" doc:"The tasks, in order."`
 }
 
 type tasksInput struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 	Body      taskList
 }
 
 type resumeInput struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 	Body      *resumeBody
 }
 
 type resumeBody struct {
-	Ref    string `json:"ref,omitempty" doc:"The checkpoint it goes on from. Empty: the newest of an agent."`
-	Dir    string `json:"dir,omitempty" doc:"Where it goes on. Empty: where the agent worked."`
-	DirRaw []byte `json:"dir_raw,omitempty" doc:"The bytes of dir, when they are not UTF-8."`
-	Look   bool   `json:"look,omitempty" doc:"Write nothing."`
+	Ref    string `json:"ref,omitempty" doc:"The checkpoint to continue from, as a ref. Empty means the newest one of an agent."`
+	Dir    string `json:"dir,omitempty" doc:"The directory to continue in. Empty means the directory that the agent worked in."`
+	DirRaw []byte `json:"dir_raw,omitempty" doc:"The exact bytes of dir, if they are not valid UTF-8."`
+	Look   bool   `json:"look,omitempty" doc:"If true, nothing is written: a preview."`
 }
 
 func (a *api) observing() {
-	answer(a, op(http.MethodPost, "/v1/signals", "observe", "Hear what an agent tells"), a.observe)
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/effects", "effects", "What was done outside, oldest first"), func(ctx context.Context, in *sinceQuery) (effectList, error) {
+	answer(a, op(http.MethodPost, "/v1/signals", "observe", "Report an agent event"), a.observe)
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/effects", "effects", "List external actions"), func(ctx context.Context, in *sinceQuery) (effectList, error) {
 		all, err := a.Effects(ctx, in.Workspace, in.Since)
 		return effectList{filled(all)}, err
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/tasks", "tasks", "The newest to-do list"), func(ctx context.Context, in *inWorkspace) (taskList, error) {
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/tasks", "tasks", "Get the to-do list"), func(ctx context.Context, in *inWorkspace) (taskList, error) {
 		all, err := a.Tasks(ctx, in.Workspace)
 		return taskList{filled(all)}, err
 	})
 	answer(a, op(http.MethodPut, "/v1/workspaces/{ws}/tasks", "set-tasks", "Replace the to-do list"), func(ctx context.Context, in *tasksInput) (retake.Reaction, error) {
 		return a.SetTasks(ctx, in.Workspace, in.Body.Tasks)
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/state", "state", "What the agent held at a checkpoint"), a.state)
-	bytesOf(a, op(http.MethodGet, "/v1/workspaces/{ws}/conversation", "conversation", "A conversation up to a checkpoint, as the agent wrote it"), bytesType, func(ctx context.Context, in *refQuery) (io.ReadCloser, error) {
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/state", "state", "Get the agent's state at a checkpoint"), a.state)
+	bytesOf(a, op(http.MethodGet, "/v1/workspaces/{ws}/conversation", "conversation", "Download a conversation"), bytesType, func(ctx context.Context, in *refQuery) (io.ReadCloser, error) {
 		src, _, err := a.Conversation(ctx, in.Workspace, in.Ref)
 		return src, err
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/spoken", "spoken", "What was said up to a checkpoint, for people; likely secrets are masked"), a.spoken)
-	answer(a, op(http.MethodPost, "/v1/workspaces/{ws}/resume", "resume", "A fork of the conversation that ends at a checkpoint"), a.resume)
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/spoken", "spoken", "Read a conversation"), a.spoken)
+	answer(a, op(http.MethodPost, "/v1/workspaces/{ws}/resume", "resume", "Resume a conversation"), a.resume)
 }
 
 // observe goes to its end when the asker goes away: a hook has little time.

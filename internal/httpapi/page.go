@@ -21,8 +21,8 @@ const (
 
 // pageQuery chooses a part of a list.
 type pageQuery struct {
-	Limit  int    `query:"limit" doc:"At most so many, and at most 1000. Absent: 50."`
-	Cursor string `query:"cursor" doc:"The next_cursor of the part before."`
+	Limit  int    `query:"limit" doc:"The largest number of results, up to 1000. Absent means 50."`
+	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
 }
 
 func (q *pageQuery) limit() int {
@@ -34,8 +34,8 @@ func (q *pageQuery) limit() int {
 
 // page is a part of a list.
 type page[T any] struct {
-	Data       []T    `json:"data" nullable:"false"`
-	NextCursor string `json:"next_cursor" doc:"Where the list goes on. Empty: there is no more."`
+	Data       []T    `json:"data" nullable:"false" doc:"The results on this page."`
+	NextCursor string `json:"next_cursor" doc:"Pass it as cursor to get the next page. Empty on the last page."`
 }
 
 // paged cuts one part from a whole list. The place is the id of the last element, and its

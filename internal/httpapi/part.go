@@ -27,11 +27,11 @@ const (
 )
 
 type fileQuery struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
-	Ref       string             `query:"ref" doc:"A number, a time, latest, start, an id, or the name of a pin."`
-	Path      string             `query:"path" doc:"Below the root of the workspace."`
-	Masked    bool               `query:"masked" doc:"Likely secrets are masked. Of a file of more than 8 MiB only a part near its beginning can be had so, by Range."`
-	Range     string             `header:"Range" doc:"A part, such as bytes=0-65535; of what is sent, so of the masked text. More than one part, or another unit, is not looked at."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
+	Ref       string             `query:"ref" doc:"Which checkpoint: a number such as 14, a time such as 10:27 or 2h, latest, start, good, an ID, or a pin."`
+	Path      string             `query:"path" doc:"The path, relative to the workspace's root."`
+	Masked    bool               `query:"masked" doc:"If true, likely secrets are masked. In a file above 8 MiB, only a part near the start can be read this way, with Range."`
+	Range     string             `header:"Range" doc:"The part to return, such as bytes=0-65535. With masked it counts the masked text. Several parts or other units are ignored."`
 }
 
 // piece is a file, or a part of it, as it is sent.
@@ -55,14 +55,14 @@ func (s *span) String() string {
 // outside is a part that is not there.
 type outside struct{ whole int64 }
 
-func (o *outside) Error() string { return "the part lies behind the end" }
+func (o *outside) Error() string { return "the range is past the end of the file" }
 
 func (a *api) files() {
-	o := op(http.MethodGet, "/v1/workspaces/{ws}/file", "file", "The bytes of a file, or the text of a link, at a checkpoint")
+	o := op(http.MethodGet, "/v1/workspaces/{ws}/file", "file", "Read a file of a checkpoint")
 	whole := bytesResponse(bytesType, true)
 	part := bytesResponse(bytesType, true)
-	part.Description = "A part. " + part.Description
-	part.Headers["Content-Range"] = textHeader("Which part, and the size of the whole; * when it is masked and longer than is looked through.")
+	part.Description = "The part that you asked for. " + part.Description
+	part.Headers["Content-Range"] = textHeader("The part, and the size of the whole. The size is * for a masked file above 8 MiB.")
 	trouble := &huma.Response{Description: "Error", Content: map[string]*huma.MediaType{
 		problemType: {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[problem](), true, "")},
 	}}
@@ -85,7 +85,7 @@ func beyond(whole int64) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		r, w := humago.Unwrap(hc)
 		w.Header().Set("Content-Range", "bytes */"+strconv.FormatInt(whole, 10))
-		writeProblem(w, r, refused(http.StatusRequestedRangeNotSatisfiable, "the part lies behind the end"))
+		writeProblem(w, r, refused(http.StatusRequestedRangeNotSatisfiable, "the range is past the end of the file"))
 	}}
 }
 

@@ -14,22 +14,22 @@ import (
 // problem is a retake.Error on the wire, in the form of RFC 9457. Texts may quote
 // names, so they have twins.
 type problem struct {
-	Type      string           `json:"type" format:"uri" doc:"Where the kind is explained."`
-	Title     string           `json:"title" doc:"The kind in words; the same for all of one kind."`
-	Status    int              `json:"status"`
+	Type      string           `json:"type" format:"uri" doc:"A URL that explains the error code."`
+	Title     string           `json:"title" doc:"The error code in words. It is the same for all errors with one code."`
+	Status    int              `json:"status" doc:"The HTTP status code."`
 	Detail    string           `json:"detail" doc:"What happened, with its cause."`
-	Code      retake.ErrorKind `json:"code" doc:"The kind: the only thing to branch on. Kinds are added, never changed."`
+	Code      retake.ErrorKind `json:"code" doc:"The error code, such as not-found, denied or moved. Programs should decide by this field only. New codes may be added."`
 	What      string           `json:"what" doc:"What happened."`
-	WhatRaw   []byte           `json:"what_raw,omitempty"`
+	WhatRaw   []byte           `json:"what_raw,omitempty" doc:"The exact bytes of what, if they are not valid UTF-8."`
 	Safe      string           `json:"safe,omitempty" doc:"Whether anything was changed."`
 	Hint      string           `json:"hint,omitempty" doc:"What to do next."`
-	HintRaw   []byte           `json:"hint_raw,omitempty"`
-	Cause     string           `json:"cause,omitempty" doc:"What lies below, one line each."`
-	CauseRaw  []byte           `json:"cause_raw,omitempty"`
-	Retryable bool             `json:"retryable" doc:"The same request may work later."`
-	RequestID string           `json:"request_id,omitempty" doc:"The id of the request, to ask a person with."`
-	NextSteps []string         `json:"next_steps,omitempty" nullable:"false" doc:"Commands, or calls, that lead on."`
-	Plan      *retake.Plan     `json:"plan,omitempty" doc:"Of a restore that has obstacles: what it would do."`
+	HintRaw   []byte           `json:"hint_raw,omitempty" doc:"The exact bytes of hint, if they are not valid UTF-8."`
+	Cause     string           `json:"cause,omitempty" doc:"The underlying error."`
+	CauseRaw  []byte           `json:"cause_raw,omitempty" doc:"The exact bytes of cause, if they are not valid UTF-8."`
+	Retryable bool             `json:"retryable" doc:"If true, the same request may succeed later."`
+	RequestID string           `json:"request_id,omitempty" doc:"The request's ID, to include when you ask for support."`
+	NextSteps []string         `json:"next_steps,omitempty" nullable:"false" doc:"Commands or requests to try next."`
+	Plan      *retake.Plan     `json:"plan,omitempty" doc:"What a restore would do whose warnings you have not accepted."`
 }
 
 // Error is what happened.
@@ -57,7 +57,7 @@ type meaning struct {
 
 var meanings = map[retake.ErrorKind]meaning{
 	retake.Internal: {http.StatusInternalServerError, "A fault of ours"},
-	retake.Invalid:  {http.StatusUnprocessableEntity, "The request makes no sense"},
+	retake.Invalid:  {http.StatusUnprocessableEntity, "Invalid request"},
 	retake.NotFound: {http.StatusNotFound, "Not found"},
 	retake.Exists:   {http.StatusConflict, "It exists already"},
 	retake.Moved:    {http.StatusPreconditionFailed, "The world changed"},

@@ -68,8 +68,8 @@ func TestWriteProblem(t *testing.T) {
 		{&retake.Error{Kind: retake.Busy, What: "too often"}, http.StatusTooManyRequests, wireProblem{Code: retake.Busy, Status: 429, Retryable: true}},
 		{&retake.Error{Kind: retake.Denied, What: "no key"}, 0, wireProblem{Code: retake.Denied, Status: 403}},
 		{
-			&retake.Error{Kind: retake.Denied, What: "not with this", Hint: "it takes a key of kind operator or admin"}, 0,
-			wireProblem{Code: retake.Denied, Status: 403, NextSteps: []string{"ask with a key of kind operator or admin"}},
+			&retake.Error{Kind: retake.Denied, What: "not with this", Hint: "this needs an API key with the role operator or admin"}, 0,
+			wireProblem{Code: retake.Denied, Status: 403, NextSteps: []string{"use an API key with the role operator or admin"}},
 		},
 		{
 			&retake.Error{Kind: retake.Away, What: "gone", Hint: "look at it: retake daemon status\nretake doctor\nor wait"}, 0,

@@ -10,49 +10,49 @@ import (
 )
 
 type dirQuery struct {
-	Dir string `query:"dir" doc:"A directory, from the root of the machine that answers." required:"true"`
+	Dir string `query:"dir" doc:"An absolute path on the machine that answers." required:"true"`
 }
 
 type inWorkspace struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 }
 
 type initBody struct {
-	Dir     string            `json:"dir,omitempty" doc:"From the root of the machine that answers. A server makes one by name when there is none."`
-	DirRaw  []byte            `json:"dir_raw,omitempty" doc:"The bytes of dir, when they are not UTF-8."`
-	Name    string            `json:"name,omitempty" doc:"Empty: the directory's own."`
-	NameRaw []byte            `json:"name_raw,omitempty" doc:"The bytes of name, when they are not UTF-8."`
-	Accept  []string          `json:"accept,omitempty" doc:"Classes of danger that were consented to."`
-	Mark    retake.MarkChoice `json:"mark,omitempty" doc:"What a directory with a known mark is: copy or moved. Where a workspace was whose directory was deleted or replaced: continue its history, or new. Empty: refuse and say so."`
-	Env     []string          `json:"env,omitempty" doc:"What verifications may see of the caller's environment, as NAME=VALUE."`
+	Dir     string            `json:"dir,omitempty" doc:"The absolute path of the directory, on the machine that answers. A server creates one by name if it is empty."`
+	DirRaw  []byte            `json:"dir_raw,omitempty" doc:"The exact bytes of dir, if they are not valid UTF-8."`
+	Name    string            `json:"name,omitempty" doc:"The workspace's name. Empty means the directory's name."`
+	NameRaw []byte            `json:"name_raw,omitempty" doc:"The exact bytes of name, if they are not valid UTF-8."`
+	Accept  []string          `json:"accept,omitempty" doc:"The classes of dangers that you accept: home, system, giant or nested."`
+	Mark    retake.MarkChoice `json:"mark,omitempty" doc:"If the directory belongs to a known workspace: copy or moved. If a workspace at this path was deleted or replaced: continue (its history) or new. Empty means that Retake refuses and explains the choice."`
+	Env     []string          `json:"env,omitempty" doc:"Environment variables that checks may use, as NAME=VALUE."`
 }
 
 type workspaceList struct {
-	Workspaces []retake.WorkspaceState `json:"workspaces" nullable:"false"`
+	Workspaces []retake.WorkspaceState `json:"workspaces" nullable:"false" doc:"The workspaces."`
 }
 
 func (a *api) protecting() {
-	answer(a, op(http.MethodGet, "/v1/about", "about", "Who answers, and what the asker may do"), func(ctx context.Context, _ *struct{}) (retake.About, error) {
+	answer(a, op(http.MethodGet, "/v1/about", "about", "Get the version and your permissions"), func(ctx context.Context, _ *struct{}) (retake.About, error) {
 		return a.about(ctx), nil
 	})
-	answer(a, op(http.MethodGet, "/v1/estimate", "estimate", "Look at a directory without touching it"), func(ctx context.Context, in *dirQuery) (retake.Estimate, error) {
+	answer(a, op(http.MethodGet, "/v1/estimate", "estimate", "Count what a directory contains"), func(ctx context.Context, in *dirQuery) (retake.Estimate, error) {
 		if err := fromRoot(in.Dir); err != nil {
 			return retake.Estimate{}, err
 		}
 		return a.Estimate(ctx, in.Dir)
 	})
-	answer(a, op(http.MethodGet, "/v1/locate", "locate", "Find the workspace that a directory lies in"), func(ctx context.Context, in *dirQuery) (retake.Workspace, error) {
+	answer(a, op(http.MethodGet, "/v1/locate", "locate", "Find a directory's workspace"), func(ctx context.Context, in *dirQuery) (retake.Workspace, error) {
 		if err := fromRoot(in.Dir); err != nil {
 			return retake.Workspace{}, err
 		}
 		return a.Locate(ctx, in.Dir)
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces", "list-workspaces", "All workspaces, the most recently used first"), func(ctx context.Context, _ *struct{}) (workspaceList, error) {
+	answer(a, op(http.MethodGet, "/v1/workspaces", "list-workspaces", "List workspaces"), func(ctx context.Context, _ *struct{}) (workspaceList, error) {
 		all, err := a.Workspaces(ctx)
 		return workspaceList{filled(all)}, err
 	})
-	progressive(a, op(http.MethodPost, "/v1/workspaces", "init", "Protect a directory and take its first checkpoint"), a.init)
-	answer(a, op(http.MethodDelete, "/v1/workspaces/{ws}", "deinit", "End the protection; the history stays"), func(ctx context.Context, in *inWorkspace) (retake.Workspace, error) {
+	progressive(a, op(http.MethodPost, "/v1/workspaces", "init", "Protect a directory"), a.init)
+	answer(a, op(http.MethodDelete, "/v1/workspaces/{ws}", "deinit", "Stop protecting a directory"), func(ctx context.Context, in *inWorkspace) (retake.Workspace, error) {
 		return a.Deinit(ctx, in.Workspace)
 	})
 }

@@ -8,13 +8,13 @@ import (
 )
 
 type purgeInput struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 	Body      purgeBody
 }
 
 type purgeBody struct {
-	Paths    []string `json:"paths,omitempty" nullable:"false" doc:"Paths below the root to remove, with everything below them."`
-	Contents [][]byte `json:"contents,omitempty" nullable:"false" doc:"Bytes to remove, in base64: every stored file that contains one of them goes. Not together with paths."`
+	Paths    []string `json:"paths,omitempty" nullable:"false" doc:"Paths to remove, relative to the workspace's root, with everything below them."`
+	Contents [][]byte `json:"contents,omitempty" nullable:"false" doc:"Bytes to remove, each in base64. Every stored file that contains one of them is removed. Don't send it together with paths."`
 }
 
 func (b purgeBody) of(ws retake.WorkspaceID) retake.PurgeRequest {
@@ -22,20 +22,20 @@ func (b purgeBody) of(ws retake.WorkspaceID) retake.PurgeRequest {
 }
 
 func (a *api) purging() {
-	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/purge/plan", "plan-purge", "What a purge would remove"), func(ctx context.Context, in *purgeInput, tell func(retake.Progress)) (retake.PurgePlan, error) {
+	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/purge/plan", "plan-purge", "Preview a purge"), func(ctx context.Context, in *purgeInput, tell func(retake.Progress)) (retake.PurgePlan, error) {
 		req := in.Body.of(in.Workspace)
 		req.Progress = tell
 		p, err := a.PlanPurge(ctx, req)
 		return filledPurge(p), err
 	})
-	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/purge", "purge", "Remove a path or content from the whole history"), func(ctx context.Context, in *purgeInput, tell func(retake.Progress)) (retake.PurgeReport, error) {
+	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/purge", "purge", "Purge a path or content"), func(ctx context.Context, in *purgeInput, tell func(retake.Progress)) (retake.PurgeReport, error) {
 		req := in.Body.of(in.Workspace)
 		req.Progress = tell
 		r, err := a.Purge(ctx, req)
 		r.Plan, r.Left = filledPurge(r.Plan), filled(r.Left)
 		return r, err
 	})
-	answer(a, op(http.MethodPost, "/v1/workspaces/{ws}/erase", "erase", "End the protection and remove the whole history"), func(ctx context.Context, in *inWorkspace) (retake.PurgeReport, error) {
+	answer(a, op(http.MethodPost, "/v1/workspaces/{ws}/erase", "erase", "Erase the whole history"), func(ctx context.Context, in *inWorkspace) (retake.PurgeReport, error) {
 		r, err := a.Erase(ctx, in.Workspace)
 		r.Plan, r.Left = filledPurge(r.Plan), filled(r.Left)
 		return r, err

@@ -12,10 +12,10 @@ import (
 
 // DiffQuery is exported because huma reads no other embedded fields.
 type DiffQuery struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
-	From      string             `query:"from" doc:"A ref. Empty: the parent of to, or the latest when to is now."`
-	To        string             `query:"to" doc:"A ref. Empty: now."`
-	Paths     []string           `query:"path,explode" nullable:"false" doc:"Paths of interest, each in a parameter of its own. None: all."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
+	From      string             `query:"from" doc:"The earlier checkpoint, as a ref. Empty means the parent of to, or the latest one if to is empty."`
+	To        string             `query:"to" doc:"The later checkpoint, as a ref. Empty means the current files."`
+	Paths     []string           `query:"path,explode" nullable:"false" doc:"Only these paths. Repeat the parameter for each path. Absent means all."`
 }
 
 // Resolve reads the paths again: the router leaves all out when the first is empty.
@@ -27,37 +27,37 @@ func (q *DiffQuery) Resolve(hc huma.Context) []error {
 
 type diffPartQuery struct {
 	DiffQuery
-	After string `query:"after" doc:"The next of the part before. Empty: from the beginning."`
-	Limit int    `query:"limit" minimum:"0" doc:"At most so many changes. 0: all of them."`
+	After string `query:"after" doc:"The next of the part before. Empty means from the beginning."`
+	Limit int    `query:"limit" minimum:"0" doc:"The largest number of changes to return. 0 means all."`
 }
 
 type listQuery struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
-	Ref       string             `query:"ref" doc:"A number, a time, latest, start, an id, or the name of a pin."`
-	Dir       string             `query:"dir" doc:"Below the root of the workspace. Empty: the root."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
+	Ref       string             `query:"ref" doc:"Which checkpoint: a number such as 14, a time such as 10:27 or 2h, latest, start, good, an ID, or a pin."`
+	Dir       string             `query:"dir" doc:"The directory, relative to the workspace's root. Empty means the root."`
 }
 
 type objectQuery struct {
-	ID retake.ObjectID `path:"id" doc:"The address that an entry has."`
+	ID retake.ObjectID `path:"id" doc:"The object ID, from an entry's object."`
 }
 
 type entryList struct {
-	Entries []retake.Entry `json:"entries" nullable:"false"`
+	Entries []retake.Entry `json:"entries" nullable:"false" doc:"The entries, by name."`
 }
 
 func (a *api) reading() {
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/diff", "diff", "What differs between two checkpoints"), func(ctx context.Context, in *diffPartQuery) (retake.Comparison, error) {
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/diff", "diff", "Compare two checkpoints"), func(ctx context.Context, in *diffPartQuery) (retake.Comparison, error) {
 		return a.Diff(ctx, retake.DiffQuery{Workspace: in.Workspace, From: in.From, To: in.To, Paths: in.Paths, After: in.After, Limit: in.Limit})
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/list", "list", "The entries of a directory at a checkpoint"), func(ctx context.Context, in *listQuery) (entryList, error) {
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/list", "list", "List a directory of a checkpoint"), func(ctx context.Context, in *listQuery) (entryList, error) {
 		entries, err := a.List(ctx, in.Workspace, in.Ref, in.Dir)
 		return entryList{filled(entries)}, err
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/status", "status", "How well a workspace is protected"), func(ctx context.Context, in *inWorkspace) (retake.Status, error) {
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/status", "status", "Get a workspace's status"), func(ctx context.Context, in *inWorkspace) (retake.Status, error) {
 		return a.Status(ctx, in.Workspace)
 	})
 	a.files()
-	bytesOf(a, op(http.MethodGet, "/v1/objects/{id}", "object", "Stored bytes by their address"), bytesType, func(ctx context.Context, in *objectQuery) (io.ReadCloser, error) {
+	bytesOf(a, op(http.MethodGet, "/v1/objects/{id}", "object", "Read a stored object"), bytesType, func(ctx context.Context, in *objectQuery) (io.ReadCloser, error) {
 		return a.Bytes(ctx, in.ID)
 	})
 }
@@ -76,12 +76,12 @@ func bytesOf[I any](a *api, o huma.Operation, mediaType string, f func(context.C
 
 func bytesResponse(mediaType string, entry bool) *huma.Response {
 	ok := &huma.Response{
-		Description: "The bytes. With TE: trailers, the trailer " + endTrailer + " is ok or a Problem in base64url JSON; without, a body that cannot be finished breaks off.",
+		Description: "The bytes. If you send `TE: trailers`, the trailer " + endTrailer + " is `ok`, or a Problem as JSON in base64url. Otherwise the connection is closed early if the body can't be completed.",
 		Content:     map[string]*huma.MediaType{mediaType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
 		Headers:     map[string]*huma.Param{},
 	}
 	if entry {
-		ok.Headers[entryHeader] = textHeader("The Entry in base64url JSON, without extra when that is long.")
+		ok.Headers[entryHeader] = textHeader("The file's Entry as JSON in base64url. A long `extra` is left out.")
 	}
 	return ok
 }

@@ -9,37 +9,37 @@ import (
 )
 
 type saveInput struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 	Body      *saveBody
 }
 
 type saveBody struct {
-	ID        retake.CheckpointID `json:"id,omitempty" doc:"Made by the asker, cp_ and a UUID, so that asking again adds nothing. Empty: made here."`
-	Intent    string              `json:"intent,omitempty" doc:"Why this checkpoint is worth recording."`
-	Trigger   retake.Trigger      `json:"trigger,omitempty"`
-	Pin       string              `json:"pin,omitempty" doc:"Pin it under this name."`
-	Budget    time.Duration       `json:"budget,omitempty" doc:"Nanoseconds. A capture that takes longer seals what it has first."`
-	IfChanged bool                `json:"if_changed,omitempty" doc:"Add no checkpoint when no file changed."`
+	ID        retake.CheckpointID `json:"id,omitempty" doc:"Your own ID for the new checkpoint, cp_ and a UUID, so that you can retry safely. Empty means that Retake creates one."`
+	Intent    string              `json:"intent,omitempty" doc:"The checkpoint's message."`
+	Trigger   retake.Trigger      `json:"trigger,omitempty" doc:"Why the checkpoint is taken. Empty means manual."`
+	Pin       string              `json:"pin,omitempty" doc:"Pin the checkpoint under this name."`
+	Budget    time.Duration       `json:"budget,omitempty" doc:"A time limit in nanoseconds. If the save takes longer, a partial checkpoint is saved first."`
+	IfChanged bool                `json:"if_changed,omitempty" doc:"If true, no checkpoint is added when no file changed."`
 }
 
 type logQuery struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
-	Since     time.Time          `query:"since" doc:"Not older than this."`
-	Before    int64              `query:"before" doc:"A number; continue below it."`
-	Limit     int                `query:"limit" doc:"At most so many. Absent: all."`
-	Good      bool               `query:"good" doc:"Only good ones."`
-	Path      string             `query:"path" doc:"Only those in which this path, or something below it, changed."`
-	Session   string             `query:"session" doc:"Only those of the session of an agent that begins so, or of the agent of that name."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
+	Since     time.Time          `query:"since" doc:"Only checkpoints that are not older than this time."`
+	Before    int64              `query:"before" doc:"Only checkpoints below this number, to get the next part."`
+	Limit     int                `query:"limit" doc:"The largest number of checkpoints to return. Absent means all."`
+	Good      bool               `query:"good" doc:"If true, only good checkpoints."`
+	Path      string             `query:"path" doc:"Only checkpoints in which this path, or something below it, changed."`
+	Session   string             `query:"session" doc:"Only checkpoints of the session whose ID starts with this, or of the agent with this name."`
 }
 
 type refQuery struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
-	Ref       string             `query:"ref" doc:"A number, a time, latest, start, an id, or the name of a pin."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
+	Ref       string             `query:"ref" doc:"Which checkpoint: a number such as 14, a time such as 10:27 or 2h, latest, start, good, an ID, or a pin."`
 }
 
 func (a *api) recording() {
-	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/checkpoints", "save", "Take a checkpoint"), a.save)
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/checkpoints", "log", "A part of the timeline, newest first"), func(ctx context.Context, in *logQuery) (retake.Timeline, error) {
+	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/checkpoints", "save", "Create a checkpoint"), a.save)
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/checkpoints", "log", "List checkpoints"), func(ctx context.Context, in *logQuery) (retake.Timeline, error) {
 		t, err := a.Log(ctx, retake.LogQuery{
 			Workspace: in.Workspace, Since: in.Since, Before: in.Before, Limit: in.Limit, Good: in.Good, Path: in.Path, Session: in.Session,
 		})
@@ -48,7 +48,7 @@ func (a *api) recording() {
 		}
 		return t, err
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/find", "find", "The checkpoint that a ref names"), func(ctx context.Context, in *refQuery) (retake.Checkpoint, error) {
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/find", "find", "Find a checkpoint"), func(ctx context.Context, in *refQuery) (retake.Checkpoint, error) {
 		return a.Find(ctx, in.Workspace, in.Ref)
 	})
 }

@@ -63,7 +63,7 @@ func (p *problem) of(ctx context.Context) *problem {
 }
 
 // anotherKey begins the hint of who came with a key that is not for this.
-const anotherKey = "it takes a key of kind "
+const anotherKey = "this needs an API key with the role "
 
 // steps are the commands that a hint holds, one a line, each behind a colon or alone; or
 // which key to come with.
@@ -78,7 +78,7 @@ func steps(e *retake.Error) []string {
 		case strings.HasPrefix(command, "retake "):
 			out = append(out, command)
 		case e.Kind == retake.Denied && strings.HasPrefix(line, anotherKey):
-			out = append(out, "ask with a key of kind "+strings.TrimPrefix(line, anotherKey))
+			out = append(out, "use an API key with the role "+strings.TrimPrefix(line, anotherKey))
 		}
 	}
 	return out

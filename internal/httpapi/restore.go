@@ -8,71 +8,71 @@ import (
 )
 
 type planInput struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 	Body      planBody
 }
 
 type planBody struct {
-	Course   retake.Course      `json:"course" doc:"restore, undo, redo, adopt, finish or unwind."`
-	Ref      string             `json:"ref,omitempty" doc:"The checkpoint gone to, or the item that undo takes back. Empty: the newest one."`
-	Paths    []string           `json:"paths,omitempty" nullable:"false" doc:"Below the root of the workspace. None: everything."`
-	PathsRaw [][]byte           `json:"paths_raw,omitempty" nullable:"false" doc:"The bytes of all paths, when one of them is not UTF-8."`
-	Git      bool               `json:"git,omitempty" doc:"Also replace repositories that are there."`
-	Fork     retake.WorkspaceID `json:"fork,omitempty" doc:"The fork to adopt."`
-	Edits    bool               `json:"edits,omitempty" doc:"With the course undo: discard the unsaved edits instead of the last recorded change."`
-	Session  string             `json:"session,omitempty" doc:"With the course undo: take back all turns of this session, named by the beginning of its id, by its agent, or as last."`
-	Hunks    []retake.Hunk      `json:"hunks,omitempty" nullable:"false" doc:"With the course undo, a ref and one path: take back these hunks of the diff between from and ref."`
-	From     string             `json:"from,omitempty" doc:"The checkpoint that the hunks were compared with."`
-	Asker    int                `json:"asker,omitempty" doc:"The process that asks on this machine. A turn that it runs in is no reason to ask."`
+	Course   retake.Course      `json:"course" doc:"What to do: restore, undo, redo, adopt, finish or unwind (the last two for an interrupted restore)."`
+	Ref      string             `json:"ref,omitempty" doc:"The checkpoint to restore. For undo, the checkpoint to undo, or a range such as 3..5. Empty means the newest one."`
+	Paths    []string           `json:"paths,omitempty" nullable:"false" doc:"Limit the operation to these paths, relative to the workspace's root. Empty means everything."`
+	PathsRaw [][]byte           `json:"paths_raw,omitempty" nullable:"false" doc:"The exact bytes of all paths, if one of them is not valid UTF-8."`
+	Git      bool               `json:"git,omitempty" doc:"If true, existing git repositories are replaced, too."`
+	Fork     retake.WorkspaceID `json:"fork,omitempty" doc:"With adopt: the ID of the fork."`
+	Edits    bool               `json:"edits,omitempty" doc:"With undo: discard the unsaved edits instead of the last recorded change."`
+	Session  string             `json:"session,omitempty" doc:"With undo: undo all turns of this session. Name it by the start of its ID, by its agent, or as last."`
+	Hunks    []retake.Hunk      `json:"hunks,omitempty" nullable:"false" doc:"With undo, a ref and one path: undo only these hunks of the diff between from and ref."`
+	From     string             `json:"from,omitempty" doc:"The checkpoint that the hunks were compared with, as a ref."`
+	Asker    int                `json:"asker,omitempty" doc:"Your process ID on this machine. Retake does not warn about the agent turn that it runs in."`
 }
 
 type restoreInput struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 	Body      restoreBody
 }
 
 // restoreBody begins as planBody does: the router does not look into what is
 // embedded and has no name outside.
 type restoreBody struct {
-	Course   retake.Course       `json:"course" doc:"As in the plan."`
-	Ref      string              `json:"ref,omitempty" doc:"As in the plan."`
-	Paths    []string            `json:"paths,omitempty" nullable:"false" doc:"As in the plan."`
-	PathsRaw [][]byte            `json:"paths_raw,omitempty" nullable:"false" doc:"The bytes of all paths, when one of them is not UTF-8."`
-	Git      bool                `json:"git,omitempty" doc:"As in the plan."`
-	Fork     retake.WorkspaceID  `json:"fork,omitempty" doc:"As in the plan."`
-	Edits    bool                `json:"edits,omitempty" doc:"As in the plan."`
-	Session  string              `json:"session,omitempty" doc:"As in the plan."`
-	Hunks    []retake.Hunk       `json:"hunks,omitempty" nullable:"false" doc:"As in the plan."`
-	From     string              `json:"from,omitempty" doc:"As in the plan."`
-	Asker    int                 `json:"asker,omitempty" doc:"As in the plan."`
-	Digest   string              `json:"digest" doc:"Of the plan that was seen, or its first eight characters with or without a dash."`
-	Accept   []string            `json:"accept,omitempty" nullable:"false" doc:"Classes of obstacles that were consented to."`
-	ID       retake.CheckpointID `json:"id,omitempty" doc:"Of the checkpoint of the restore, made by the asker, cp_ and a UUID, so that asking again adds nothing. Empty: made here."`
+	Course   retake.Course       `json:"course" doc:"The value that you sent for the plan."`
+	Ref      string              `json:"ref,omitempty" doc:"The value that you sent for the plan."`
+	Paths    []string            `json:"paths,omitempty" nullable:"false" doc:"The value that you sent for the plan."`
+	PathsRaw [][]byte            `json:"paths_raw,omitempty" nullable:"false" doc:"The exact bytes of all paths, if one of them is not valid UTF-8."`
+	Git      bool                `json:"git,omitempty" doc:"The value that you sent for the plan."`
+	Fork     retake.WorkspaceID  `json:"fork,omitempty" doc:"The value that you sent for the plan."`
+	Edits    bool                `json:"edits,omitempty" doc:"The value that you sent for the plan."`
+	Session  string              `json:"session,omitempty" doc:"The value that you sent for the plan."`
+	Hunks    []retake.Hunk       `json:"hunks,omitempty" nullable:"false" doc:"The value that you sent for the plan."`
+	From     string              `json:"from,omitempty" doc:"The value that you sent for the plan."`
+	Asker    int                 `json:"asker,omitempty" doc:"The value that you sent for the plan."`
+	Digest   string              `json:"digest" doc:"The plan's digest, or its first eight characters with or without a dash."`
+	Accept   []string            `json:"accept,omitempty" nullable:"false" doc:"The classes of warnings that you accept."`
+	ID       retake.CheckpointID `json:"id,omitempty" doc:"Your own ID for the new checkpoint, cp_ and a UUID, so that you can retry safely. Empty means that Retake creates one."`
 }
 
 type forkInput struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 	Body      forkBody
 }
 
 type forkBody struct {
-	Ref       string `json:"ref,omitempty" doc:"The checkpoint it grows from."`
-	Dir       string `json:"dir,omitempty" doc:"From the root of the machine that answers. It does not exist, or is empty. A server makes one by name when there is none."`
-	DirRaw    []byte `json:"dir_raw,omitempty" doc:"The bytes of dir, when they are not UTF-8."`
-	Name      string `json:"name,omitempty" doc:"Empty: the directory's own."`
-	NameRaw   []byte `json:"name_raw,omitempty" doc:"The bytes of name, when they are not UTF-8."`
-	Throwaway bool   `json:"throwaway,omitempty" doc:"It protects nothing; who asked for it removes it."`
+	Ref       string `json:"ref,omitempty" doc:"The checkpoint to fork, as a ref."`
+	Dir       string `json:"dir,omitempty" doc:"The absolute path of the new directory, on the machine that answers. It must not exist or must be empty. A server creates one by name if you leave it out."`
+	DirRaw    []byte `json:"dir_raw,omitempty" doc:"The exact bytes of dir, if they are not valid UTF-8."`
+	Name      string `json:"name,omitempty" doc:"The workspace's name. Empty means the directory's name."`
+	NameRaw   []byte `json:"name_raw,omitempty" doc:"The exact bytes of name, if they are not valid UTF-8."`
+	Throwaway bool   `json:"throwaway,omitempty" doc:"If true, the fork is temporary and protects nothing. You remove it yourself."`
 }
 
 type forkList struct {
-	Forks []retake.WorkspaceState `json:"forks" nullable:"false"`
+	Forks []retake.WorkspaceState `json:"forks" nullable:"false" doc:"The forks."`
 }
 
 func (a *api) returning() {
-	answer(a, op(http.MethodPost, "/v1/workspaces/{ws}/plans", "plan", "What going back would do; nothing is touched"), a.plan)
-	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/restores", "restore", "Do exactly the plan with this digest"), a.restore)
-	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/forks", "fork", "Grow a new workspace from a checkpoint"), a.fork)
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/forks", "list-forks", "The forks of a workspace"), func(ctx context.Context, in *inWorkspace) (forkList, error) {
+	answer(a, op(http.MethodPost, "/v1/workspaces/{ws}/plans", "plan", "Preview a restore"), a.plan)
+	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/restores", "restore", "Apply a plan"), a.restore)
+	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/forks", "fork", "Create a fork"), a.fork)
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/forks", "list-forks", "List forks"), func(ctx context.Context, in *inWorkspace) (forkList, error) {
 		all, err := a.Forks(ctx, in.Workspace)
 		return forkList{filled(all)}, err
 	})

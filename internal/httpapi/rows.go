@@ -7,14 +7,14 @@ import (
 )
 
 type rowsInput struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
-	From      string             `query:"from" doc:"A ref. Empty: the parent of to, or the latest when that is now."`
-	To        string             `query:"to" doc:"A ref, or now. Empty: now."`
-	Path      string             `query:"path" doc:"Of the database, below the root of the workspace."`
-	Table     string             `query:"table" doc:"Its rows are listed. Empty: the tables that differ are counted."`
-	What      retake.Difference  `query:"what" doc:"List deleted, edited or added rows only. Empty: all."`
-	Skip      int                `query:"skip" doc:"So many rows of what were seen."`
-	Limit     int                `query:"limit" doc:"List at most so many rows, up to 1,000. 0: 100."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
+	From      string             `query:"from" doc:"The earlier checkpoint, as a ref. Empty means the parent of to, or the latest one if to is now."`
+	To        string             `query:"to" doc:"The later checkpoint, as a ref, or now. Empty means the current files."`
+	Path      string             `query:"path" doc:"The path of the database, relative to the workspace's root."`
+	Table     string             `query:"table" doc:"List the rows of this table. Empty means to count the rows of all tables that differ."`
+	What      retake.Difference  `query:"what" doc:"List only deleted, edited or added rows. Empty means all."`
+	Skip      int                `query:"skip" doc:"The number of rows to skip, to get the next part."`
+	Limit     int                `query:"limit" doc:"The largest number of rows to list, up to 1,000. 0 means 100."`
 }
 
 func (a *api) rows(ctx context.Context, in *rowsInput) (retake.RowsDiff, error) {

@@ -12,38 +12,38 @@ import (
 )
 
 type scheduleBody struct {
-	Work      retake.ScheduleWork `json:"work" doc:"save, retain or drill."`
-	Workspace retake.WorkspaceID  `json:"workspace,omitempty" doc:"For checkpoints. Empty: the default one."`
-	Cron      string              `json:"cron" doc:"Five fields, in UTC."`
-	Jitter    time.Duration       `json:"jitter,omitempty" doc:"Nanoseconds; each run begins up to so much later."`
+	Work      retake.ScheduleWork `json:"work" doc:"What to do: save (a checkpoint, if files changed), retain (delete what retention no longer keeps) or drill (read stored data back)."`
+	Workspace retake.WorkspaceID  `json:"workspace,omitempty" doc:"The ID of the workspace to save. Empty means the namespace's default workspace."`
+	Cron      string              `json:"cron" doc:"When to run: five cron fields, in UTC."`
+	Jitter    time.Duration       `json:"jitter,omitempty" doc:"Start each run up to this much later, in nanoseconds."`
 }
 
 type schedulePath struct {
-	Schedule string `path:"schedule" doc:"The id of the schedule."`
+	Schedule string `path:"schedule" doc:"The schedule's ID."`
 }
 
 func (a *api) scheduling() {
-	offered(a, made(op(http.MethodPost, "/v1/schedules", "make-schedule", "Do something on a cadence")), func(ctx context.Context, o retake.Office, in *body[scheduleBody]) (retake.Schedule, error) {
+	offered(a, made(op(http.MethodPost, "/v1/schedules", "make-schedule", "Create a schedule")), func(ctx context.Context, o retake.Office, in *body[scheduleBody]) (retake.Schedule, error) {
 		b := in.Body
 		return o.MakeSchedule(ctx, retake.ScheduleRequest{Work: b.Work, Workspace: b.Workspace, Cron: b.Cron, Jitter: b.Jitter})
 	})
-	offered(a, op(http.MethodGet, "/v1/schedules", "list-schedules", "All schedules, and how they went"), func(ctx context.Context, o retake.Office, in *pageQuery) (page[retake.Schedule], error) {
+	offered(a, op(http.MethodGet, "/v1/schedules", "list-schedules", "List schedules"), func(ctx context.Context, o retake.Office, in *pageQuery) (page[retake.Schedule], error) {
 		all, err := o.Schedules(ctx)
 		return paged(a, "schedules", in, all, err, func(s *retake.Schedule) string { return s.ID })
 	})
-	ordered(a, op(http.MethodDelete, "/v1/schedules/{schedule}", "drop-schedule", "End a schedule"), func(ctx context.Context, o retake.Office, in *schedulePath) error {
+	ordered(a, op(http.MethodDelete, "/v1/schedules/{schedule}", "drop-schedule", "Delete a schedule"), func(ctx context.Context, o retake.Office, in *schedulePath) error {
 		return o.DropSchedule(ctx, in.Schedule)
 	})
 }
 
 type auditQuery struct {
-	Before int64  `query:"before" doc:"The number of an entry; go on below it. A cursor does the same."`
-	Limit  int    `query:"limit" doc:"At most so many, and at most 1000. Absent: 50."`
-	Cursor string `query:"cursor" doc:"The next_cursor of the part before."`
+	Before int64  `query:"before" doc:"Continue below the entry with this number. cursor does the same."`
+	Limit  int    `query:"limit" doc:"The largest number of results, up to 1000. Absent means 50."`
+	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
 }
 
 func (a *api) auditing() {
-	offered(a, op(http.MethodGet, "/v1/audit", "audit", "Who did what, newest first"), func(ctx context.Context, o retake.Office, in *auditQuery) (page[retake.AuditEntry], error) {
+	offered(a, op(http.MethodGet, "/v1/audit", "audit", "List audit log entries"), func(ctx context.Context, o retake.Office, in *auditQuery) (page[retake.AuditEntry], error) {
 		before, err := a.more("audit", in.Cursor, in.Before)
 		if err != nil {
 			return page[retake.AuditEntry]{}, err
@@ -55,54 +55,54 @@ func (a *api) auditing() {
 		}
 		return part(a, "audit", limit, got, func(e *retake.AuditEntry) string { return strconv.FormatInt(e.Seq, 10) }), nil
 	})
-	offered(a, op(http.MethodGet, "/v1/audit/check", "check-audit", "Read the whole audit log, and every anchor"), func(ctx context.Context, o retake.Office, _ *struct{}) (retake.AuditProof, error) {
+	offered(a, op(http.MethodGet, "/v1/audit/check", "check-audit", "Verify the audit log"), func(ctx context.Context, o retake.Office, _ *struct{}) (retake.AuditProof, error) {
 		return o.CheckAudit(ctx)
 	})
 }
 
 type deletionBody struct {
-	Workspace retake.WorkspaceID `json:"workspace" doc:"The id of the workspace."`
-	Refs      []string           `json:"refs" nullable:"false" doc:"What is to go."`
-	Why       string             `json:"why,omitempty" doc:"For people, and for the audit log."`
+	Workspace retake.WorkspaceID `json:"workspace" doc:"The workspace's ID."`
+	Refs      []string           `json:"refs" nullable:"false" doc:"The checkpoints to delete, as refs."`
+	Why       string             `json:"why,omitempty" doc:"The reason, for people and for the audit log."`
 }
 
 type deletionPath struct {
-	Deletion string `path:"deletion" doc:"The id of the request."`
+	Deletion string `path:"deletion" doc:"The request's ID."`
 }
 
 type holdInput struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 	Body      holdBody
 }
 
 type holdBody struct {
-	Ref  string `json:"ref" doc:"What to hold."`
-	Name string `json:"name" doc:"The name of the hold."`
+	Ref  string `json:"ref" doc:"The checkpoint to hold, as a ref."`
+	Name string `json:"name" doc:"The hold's name."`
 }
 
 type releaseQuery struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
-	Name      string             `query:"name" required:"true" doc:"The name of the hold."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
+	Name      string             `query:"name" required:"true" doc:"The hold's name."`
 }
 
 func (a *api) erasing() {
-	offered(a, accepted(op(http.MethodPost, "/v1/deletions", "request-deletion", "Ask for deletion; it is done when the grace ends")), func(ctx context.Context, o retake.Office, in *body[deletionBody]) (retake.Deletion, error) {
+	offered(a, accepted(op(http.MethodPost, "/v1/deletions", "request-deletion", "Request a deletion")), func(ctx context.Context, o retake.Office, in *body[deletionBody]) (retake.Deletion, error) {
 		return gone(o.RequestDeletion(ctx, retake.DeletionRequest{Workspace: in.Body.Workspace, Refs: in.Body.Refs, Why: in.Body.Why}))
 	})
-	offered(a, op(http.MethodGet, "/v1/deletions", "list-deletions", "All requests to delete"), func(ctx context.Context, o retake.Office, in *pageQuery) (page[retake.Deletion], error) {
+	offered(a, op(http.MethodGet, "/v1/deletions", "list-deletions", "List deletion requests"), func(ctx context.Context, o retake.Office, in *pageQuery) (page[retake.Deletion], error) {
 		all, err := o.Deletions(ctx)
 		for i := range all {
 			all[i].Checkpoints = filled(all[i].Checkpoints)
 		}
 		return paged(a, "deletions", in, all, err, func(d *retake.Deletion) string { return d.ID })
 	})
-	offered(a, op(http.MethodDelete, "/v1/deletions/{deletion}", "cancel-deletion", "Take a request to delete back"), func(ctx context.Context, o retake.Office, in *deletionPath) (retake.Deletion, error) {
+	offered(a, op(http.MethodDelete, "/v1/deletions/{deletion}", "cancel-deletion", "Cancel a deletion request"), func(ctx context.Context, o retake.Office, in *deletionPath) (retake.Deletion, error) {
 		return gone(o.CancelDeletion(ctx, in.Deletion))
 	})
-	offered(a, op(http.MethodPost, "/v1/workspaces/{ws}/holds", "hold", "Keep a checkpoint by law"), func(ctx context.Context, o retake.Office, in *holdInput) (retake.Pin, error) {
+	offered(a, op(http.MethodPost, "/v1/workspaces/{ws}/holds", "hold", "Put a legal hold on a checkpoint"), func(ctx context.Context, o retake.Office, in *holdInput) (retake.Pin, error) {
 		return o.Hold(ctx, in.Workspace, in.Body.Ref, in.Body.Name)
 	})
-	ordered(a, op(http.MethodDelete, "/v1/workspaces/{ws}/holds", "release", "End a hold"), func(ctx context.Context, o retake.Office, in *releaseQuery) error {
+	ordered(a, op(http.MethodDelete, "/v1/workspaces/{ws}/holds", "release", "Release a legal hold"), func(ctx context.Context, o retake.Office, in *releaseQuery) error {
 		return o.Release(ctx, in.Workspace, in.Name)
 	})
 }

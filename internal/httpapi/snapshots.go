@@ -11,14 +11,14 @@ import (
 
 // snapshot is a checkpoint in the words of those who know snapshots only.
 type snapshot struct {
-	ID        retake.CheckpointID `json:"snapshot_id"`
-	Workspace retake.WorkspaceID  `json:"workspace_id"`
-	Number    int64               `json:"number" doc:"For people; never given twice."`
-	Label     string              `json:"label" doc:"Why this checkpoint was worth recording."`
-	Size      int64               `json:"size_bytes" doc:"Of the whole tree."`
-	Files     int64               `json:"files"`
-	Complete  bool                `json:"complete" doc:"Nothing is missing."`
-	Created   time.Time           `json:"created_at"`
+	ID        retake.CheckpointID `json:"snapshot_id" doc:"The snapshot's ID: cp_ and a UUID."`
+	Workspace retake.WorkspaceID  `json:"workspace_id" doc:"The workspace's ID."`
+	Number    int64               `json:"number" doc:"The checkpoint's number, for people. A number is never used twice in a workspace."`
+	Label     string              `json:"label" doc:"The checkpoint's message."`
+	Size      int64               `json:"size_bytes" doc:"The size of all files in the snapshot, in bytes."`
+	Files     int64               `json:"files" doc:"The number of files in the snapshot."`
+	Complete  bool                `json:"complete" doc:"If true, the snapshot lacks nothing."`
+	Created   time.Time           `json:"created_at" doc:"The time at which the snapshot was taken."`
 }
 
 func snapshotOf(cp *retake.Checkpoint) snapshot {
@@ -29,67 +29,67 @@ func snapshotOf(cp *retake.Checkpoint) snapshot {
 }
 
 type snapshotBody struct {
-	Label     string              `json:"label,omitempty" doc:"Why this checkpoint is worth recording."`
-	Workspace retake.WorkspaceID  `json:"workspace_id,omitempty" doc:"Empty: the default one of the namespace."`
-	ID        retake.CheckpointID `json:"snapshot_id,omitempty" doc:"Made by the asker, cp_ and a UUID, so that asking again adds nothing. Empty: made here."`
+	Label     string              `json:"label,omitempty" doc:"The checkpoint's message."`
+	Workspace retake.WorkspaceID  `json:"workspace_id,omitempty" doc:"The workspace's ID. Empty means the namespace's default workspace."`
+	ID        retake.CheckpointID `json:"snapshot_id,omitempty" doc:"Your own ID for the new checkpoint, cp_ and a UUID, so that you can retry safely. Empty means that Retake creates one."`
 }
 
 type makeSnapshotInput struct{ Body *snapshotBody }
 
 type snapshotsQuery struct {
-	Workspace retake.WorkspaceID `query:"workspace_id" doc:"Empty: the default one of the namespace."`
-	Limit     int                `query:"limit" doc:"At most so many, and at most 1000. Absent: 50."`
-	Cursor    string             `query:"cursor" doc:"The next_cursor of the part before."`
+	Workspace retake.WorkspaceID `query:"workspace_id" doc:"The workspace's ID. Empty means the namespace's default workspace."`
+	Limit     int                `query:"limit" doc:"The largest number of results, up to 1000. Absent means 50."`
+	Cursor    string             `query:"cursor" doc:"The next_cursor of the page before."`
 }
 
 type snapshotPath struct {
-	ID        retake.CheckpointID `path:"snapshot" doc:"The id of the snapshot."`
-	Workspace retake.WorkspaceID  `query:"workspace_id" doc:"Where it is. Empty: it is looked for."`
+	ID        retake.CheckpointID `path:"snapshot" doc:"The snapshot's ID."`
+	Workspace retake.WorkspaceID  `query:"workspace_id" doc:"The ID of the snapshot's workspace. Empty means that all workspaces are searched."`
 }
 
 type dropSnapshotInput struct {
-	ID        retake.CheckpointID `path:"snapshot" doc:"The id of the snapshot."`
-	Workspace retake.WorkspaceID  `query:"workspace_id" doc:"Where it is. Empty: it is looked for."`
-	Why       string              `query:"why" doc:"For people, and for the audit log."`
+	ID        retake.CheckpointID `path:"snapshot" doc:"The snapshot's ID."`
+	Workspace retake.WorkspaceID  `query:"workspace_id" doc:"The ID of the snapshot's workspace. Empty means that all workspaces are searched."`
+	Why       string              `query:"why" doc:"The reason, for people and for the audit log."`
 }
 
 type restoreSnapshotInput struct {
-	ID        retake.CheckpointID `path:"snapshot" doc:"The id of the snapshot."`
-	Workspace retake.WorkspaceID  `query:"workspace_id" doc:"Where it is. Empty: it is looked for."`
+	ID        retake.CheckpointID `path:"snapshot" doc:"The snapshot's ID."`
+	Workspace retake.WorkspaceID  `query:"workspace_id" doc:"The ID of the snapshot's workspace. Empty means that all workspaces are searched."`
 	Body      *restoreSnapshotBody
 }
 
 type restoreSnapshotBody struct {
-	Paths  []string            `json:"paths,omitempty" nullable:"false" doc:"Below the root of the workspace. None: everything."`
-	Accept []string            `json:"accept,omitempty" nullable:"false" doc:"Classes of warnings that are accepted before they are seen. Needed only for what the safety snapshot does not hold, such as uncaptured."`
-	ID     retake.CheckpointID `json:"id,omitempty" doc:"Of the checkpoint of the restore, made by the asker, cp_ and a UUID, so that asking again adds nothing. Empty: made here."`
+	Paths  []string            `json:"paths,omitempty" nullable:"false" doc:"Limit the operation to these paths, relative to the workspace's root. Empty means everything."`
+	Accept []string            `json:"accept,omitempty" nullable:"false" doc:"The classes of warnings that you accept in advance. Needed only for what the safety snapshot does not contain, such as uncaptured."`
+	ID     retake.CheckpointID `json:"id,omitempty" doc:"Your own ID for the new checkpoint, cp_ and a UUID, so that you can retry safely. Empty means that Retake creates one."`
 }
 
 // restored is a retake.RestoreResult in those words.
 type restored struct {
-	Restored int                 `json:"files_restored" doc:"Files that were written."`
-	Deleted  int                 `json:"files_deleted" doc:"Files that were not there then."`
-	Left     int                 `json:"files_left" doc:"Files that could not be changed; then it is done in part."`
-	ID       retake.CheckpointID `json:"snapshot_id" doc:"What was gone back to."`
-	Safety   retake.CheckpointID `json:"safety_snapshot_id" doc:"All there was before."`
-	Now      retake.CheckpointID `json:"current_snapshot_id" doc:"All there is now."`
+	Restored int                 `json:"files_restored" doc:"The number of files that were written."`
+	Deleted  int                 `json:"files_deleted" doc:"The number of files that were deleted because the snapshot does not contain them."`
+	Left     int                 `json:"files_left" doc:"The number of files that could not be changed. If it is not 0, the restore was done in part."`
+	ID       retake.CheckpointID `json:"snapshot_id" doc:"The ID of the snapshot that was restored."`
+	Safety   retake.CheckpointID `json:"safety_snapshot_id" doc:"The ID of the safety snapshot, which contains the files from before."`
+	Now      retake.CheckpointID `json:"current_snapshot_id" doc:"The ID of the snapshot after the restore."`
 }
 
 func (a *api) snapshots() {
-	offered(a, made(op(http.MethodPost, "/v1/snapshots", "make-snapshot", "Take a snapshot")), a.makeSnapshot)
-	offered(a, op(http.MethodGet, "/v1/snapshots", "list-snapshots", "Snapshots of a workspace, newest first"), a.listSnapshots)
-	offered(a, op(http.MethodGet, "/v1/snapshots/{snapshot}", "snapshot", "One snapshot"), func(ctx context.Context, o retake.Office, in *snapshotPath) (snapshot, error) {
+	offered(a, made(op(http.MethodPost, "/v1/snapshots", "make-snapshot", "Create a snapshot")), a.makeSnapshot)
+	offered(a, op(http.MethodGet, "/v1/snapshots", "list-snapshots", "List snapshots"), a.listSnapshots)
+	offered(a, op(http.MethodGet, "/v1/snapshots/{snapshot}", "snapshot", "Get a snapshot"), func(ctx context.Context, o retake.Office, in *snapshotPath) (snapshot, error) {
 		cp, err := a.sought(ctx, o, in.Workspace, in.ID)
 		return snapshotOf(&cp), err
 	})
-	offered(a, accepted(op(http.MethodDelete, "/v1/snapshots/{snapshot}", "drop-snapshot", "Ask for the deletion of a snapshot; it is done when the grace ends")), func(ctx context.Context, o retake.Office, in *dropSnapshotInput) (retake.Deletion, error) {
+	offered(a, accepted(op(http.MethodDelete, "/v1/snapshots/{snapshot}", "drop-snapshot", "Request deletion of a snapshot")), func(ctx context.Context, o retake.Office, in *dropSnapshotInput) (retake.Deletion, error) {
 		cp, err := a.sought(ctx, o, in.Workspace, in.ID)
 		if err != nil {
 			return retake.Deletion{}, err
 		}
 		return gone(o.RequestDeletion(ctx, retake.DeletionRequest{Workspace: cp.Workspace, Refs: []string{string(cp.ID)}, Why: in.Why}))
 	})
-	offered(a, op(http.MethodPost, "/v1/snapshots/{snapshot}/restore", "restore-snapshot", "Go back to a snapshot. What is there now is kept in a safety snapshot; what could not be kept there is refused with a plan"), a.restoreSnapshot)
+	offered(a, op(http.MethodPost, "/v1/snapshots/{snapshot}/restore", "restore-snapshot", "Restore a snapshot"), a.restoreSnapshot)
 }
 
 // where is the workspace asked for, or the default one.

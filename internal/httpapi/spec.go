@@ -15,25 +15,40 @@ import (
 
 // Spec is the description of the API, OpenAPI 3.1 in YAML.
 func Spec() ([]byte, error) {
-	_, a := build(nil, Options{})
-	text, err := a.OpenAPI().YAML()
+	o, err := describeAll()
+	if err != nil {
+		return nil, err
+	}
+	text, err := o.YAML()
 	if err != nil {
 		return nil, fmt.Errorf("write the description: %w", err)
 	}
 	return text, nil
 }
 
-const aboutText = `Everything that a face of Retake can ask for. docs/API.md explains it in words.
+// describeAll builds the routes once more, with the texts and examples that only readers
+// of the description need. A handler that serves requests does without them.
+func describeAll() (*huma.OpenAPI, error) {
+	_, a := build(nil, Options{})
+	return a.OpenAPI(), explain(a.OpenAPI())
+}
 
-Names and paths are bytes. In addresses they are percent-encoded. In JSON a field that is not
-UTF-8 is written readable, and a second field beside it, with _raw at its end, holds the bytes in
-base64; the same holds for what is sent.
+const aboutText = `Undo and history for AI agents. Retake takes a checkpoint of the whole project after every agent
+turn, shows what changed, and restores any of them.
 
-Times are RFC 3339; durations are nanoseconds. Unknown fields are to be ignored, on both sides.`
+The daemon on your machine serves this API on a Unix socket and needs no API key. A server (` + "`retake serve`" + `) serves it
+over HTTP and needs one; ` + "`x-power`" + ` of an operation is the permission that the key's role must have. Operations that only a
+server has return ` + "`not-found`" + ` on a daemon.
+
+- **Errors** are ` + "`application/problem+json`" + `. Decide by ` + "`code`" + `.
+- **Names and paths** are bytes. Percent-encode them in URLs. In JSON, a value that is not valid UTF-8 is written in a readable
+  form, and a second field that ends in ` + "`_raw`" + ` has the bytes in base64. This also applies to what you send.
+- **Times** are RFC 3339. Durations are nanoseconds.
+- **Compatibility**: within /v1, fields and operations are only added. Ignore fields that you don't know.`
 
 const (
 	keyScheme = "key"
-	keyText   = "A key of a server, rtk_ and its kind at its beginning. The daemon, on its socket, takes none. x-power of an operation says what the key must be able to."
+	keyText   = "An API key of a server. It begins with rtk_ and its role, such as rtk_agent_. The daemon needs none."
 )
 
 // describe makes the router. It changes nothing that other routers see.
@@ -65,54 +80,17 @@ var listTwins = map[string][]string{"Obstacle": {"paths"}, "Plan": {"paths"}, "R
 // filledTypes have lists that are never null: their routes see to it.
 var filledTypes = []string{"About", "AboutKey", "Backup", "ForkResult", "Plan", "RestoreResult", "RowsDiff", "Spoken", "TableRows"}
 
-// notes say what a type alone does not.
-var notes = map[string]map[string]string{
-	"About":          {"stamp": "When the executable was made; tells builds of one version apart. Nanoseconds since 1970.", "home": "The directory whose store it looks after.", "namespace": "Of the key; absent on a machine of one's own.", "key": "What let the asker in.", "powers": "What the asker may do, by the x-power of routes. Absent: everything."},
-	"AboutKey":       {"workspaces": "Ids that it is good for; none: all."},
-	"Backup":         {"set": "False: nothing is set; host tells what the host says of itself.", "public": "What the remote must let in, for writing.", "host": "The only one that is spoken to.", "pushed": "The newest that is there for sure: the branch was read back.", "behind": "Checkpoints that are not there.", "left": "What of the newest is left out, by reason."},
-	"Checkpoint":     {"number": "For people; never given twice.", "new_bytes": "Of files that are new or have other bytes.", "trigger": "Triggers are added, never changed.", "content": "Two checkpoints are equal when these are."},
-	"Comparison":     {"from": "Absent before the first.", "to": "Absent when it is now.", "gaps": "Of now.", "next": "Asks for the part behind this one. Absent: there is none."},
-	"Coverage":       {"grade": "complete or partial."},
-	"Entry":          {"mode": "Permission bits with setuid, setgid and sticky.", "mod_time": "Nanoseconds since 1970.", "object": "The address of the bytes, of the link's text, or of the directory.", "kind": "Kinds are added, never changed."},
-	"ForkResult":     {"checkpoint": "The first of the fork; its parent is the checkpoint it was forked from.", "cloned": "Files that share their blocks.", "copied": "Files that were written."},
-	"Gap":            {"reason": "Reasons are added, never changed."},
-	"Interruption":   {"target": "The number of the checkpoint gone to.", "safety": "The number of the checkpoint that has everything from before."},
-	"Keep":           {"path": "A directory ends in / and stands for everything below it.", "why": "Reasons are added, never changed.", "side": "Where the other version is put, beside it.", "then": "That version."},
-	"Merge":          {"base": "The text that both began with.", "want": "The one that is brought in.", "digest": "Of the text that is written.", "theirs": "Places that change as planned.", "yours": "Places that stay as they are now.", "first": "The first line of yours."},
-	"Obstacle":       {"class": "The word for accept. Classes are added, never changed.", "paths": "Never cut."},
-	"Plan":           {"digest": "Of everything that would be done, and of what it would be done to.", "course": "Courses are added, never changed.", "fork": "The one to adopt.", "times": "Directories whose time alone is put back.", "paths": "Absent: everything.", "obstacles": "What must be accepted before it is done.", "effects": "What was done outside; no restore can undo it.", "bytes": "To be written.", "files": "That are there now.", "lost": "The directory of the workspace was deleted or replaced; it is created again or taken over.", "git": "Repositories that stay where they are, though the files go elsewhere.", "facts": "What the steps mean, from now to then. Absent: not known.", "working": "Agents in the middle of a turn here, but for the one that asks."},
-	"GitHead":        {"branch": "Absent: no branch is checked out.", "commit": "The first seven digits. Absent: no commit yet, or not readable."},
-	"GitLeft":        {"path": "Of the repository.", "moment": "In which it was there; 0: it is not known which."},
-	"LostRoot":       {"there": "Another directory is in its place, and not empty."},
-	"RestoreResult":  {"checkpoint": "The state now.", "safety": "The state before.", "failed": "Paths that were left; with one of them it is done in part.", "holders": "Processes that still hold what was replaced.", "git": "Repositories that stay where they were.", "read_back": "Every written file was read again and is as the plan wanted it. False: this is not known."},
-	"Return":         {"target": "As in the plan.", "before": "The checkpoint that holds all there was.", "failed": "Paths that were left, because they moved on."},
-	"RowChange":      {"before": "In the order of the columns; absent of an added row.", "after": "Absent of a deleted row.", "cells": "Of an edited row: the columns that differ, from 0 on."},
-	"RowsDiff":       {"from": "Absent before the first.", "to": "Absent when it is now.", "tables": "Those that differ or could not be compared, or the one that was asked for.", "same": "Tables that are equal.", "why": "Nothing could be compared, and why."},
-	"Safety":         {"there": "Nothing changed since it was taken."},
-	"Spoken":         {"lines": "Oldest first; likely secrets are masked."},
-	"SpokenLine":     {"who": "you, agent, tool or note.", "tool": "Which tool an agent calls, or which one answers."},
-	"SaveResult":     {"created": "Files were new.", "recorded": "A checkpoint was added; without one it is the latest.", "partial": "What was sealed first, when the budget ran out."},
-	"Step":           {"what": "added is brought back.", "now": "What is there; absent: nothing.", "then": "What it becomes; absent: nothing.", "unit": "The database it belongs to; its files are replaced as one.", "means": "What it does to the content, such as rows of a table. Absent: not known, or bytes only."},
-	"SweepReport":    {"took": "Nanoseconds.", "peak": "Most extra bytes while it ran."},
-	"CellValue":      {"kind": "none, null, integer, real, text or blob; none: the column is not on this side.", "text": "Short; likely secrets are masked. Of a blob: how many bytes.", "more": "Characters that were left out."},
-	"TableColumn":    {"key": "Rows are paired by it.", "what": "It was added or deleted; absent: it is on both sides."},
-	"TableRows":      {"what": "The table was added, deleted or edited; absent: it is equal.", "columns": "Of the table that was asked for.", "rows": "Of the table that was asked for: deleted, edited, then added ones, each by key.", "equal": "Rows that do not differ.", "unlisted": "More columns, which are compared only.", "computed": "Columns that the database makes of others; they are not compared.", "why": "Not all of it could be compared, and why; the counts are of what was."},
-	"Timeline":       {"total": "Of the whole timeline.", "checkpoints": "Newest first."},
-	"Workspace":      {"origin": "Of a fork: what it forked from.", "interrupted": "A restore that was interrupted; told by locate and status."},
-	"WorkspaceState": {"gone": "Its directory is not there."},
-}
-
 func embellish(o *huma.OpenAPI) {
 	schemas := o.Components.Schemas.Map()
 	each(twins, func(name, f string) {
 		schemas[name].Properties[f+"_raw"] = &huma.Schema{
-			Type: huma.TypeString, ContentEncoding: "base64", Description: "The bytes of " + f + ", when they are not UTF-8.",
+			Type: huma.TypeString, ContentEncoding: "base64", Description: "The exact bytes of `" + f + "`, if they are not valid UTF-8.",
 		}
 	})
 	each(listTwins, func(name, f string) {
 		schemas[name].Properties[f+"_raw"] = &huma.Schema{
 			Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, ContentEncoding: "base64"},
-			Description: "The bytes of all " + f + ", when one of them is not UTF-8.",
+			Description: "The exact bytes of all `" + f + "`, if one of them is not valid UTF-8.",
 		}
 	})
 	for _, name := range filledTypes {
@@ -122,13 +100,7 @@ func embellish(o *huma.OpenAPI) {
 	}
 	target := schemas["Plan"].Properties["target"]
 	schemas["Plan"].Properties["target"] = &huma.Schema{
-		Description: "The checkpoint gone to; for undo and redo the item.",
-		OneOf:       []*huma.Schema{{Ref: target.Ref}, {Type: "null"}},
-	}
-	for name, fields := range notes {
-		for f, text := range fields {
-			schemas[name].Properties[f].Description = text
-		}
+		OneOf: []*huma.Schema{{Ref: target.Ref}, {Type: "null"}},
 	}
 }
 

@@ -95,12 +95,7 @@ var demands = []string{
 
 func TestRequestsDemandNoMore(t *testing.T) {
 	t.Parallel()
-	var spec description
-	w := httptest.NewRecorder()
-	httpapi.New(&fixed{}, httpapi.Options{}).ServeHTTP(w, httptest.NewRequest("GET", "/v1/openapi.json", nil))
-	if err := json.Unmarshal(w.Body.Bytes(), &spec); err != nil {
-		t.Fatal(err)
-	}
+	spec := served(t)
 	var got []string
 	for path, methods := range spec.Paths {
 		for method, o := range methods {
@@ -119,28 +114,132 @@ func TestRequestsDemandNoMore(t *testing.T) {
 }
 
 type description struct {
+	Info struct {
+		Description string
+		License     struct{ Name string }
+	}
+	Servers    []struct{ URL, Description string }
+	Tags       []struct{ Name, Description string }
 	Paths      map[string]map[string]operation
 	Components struct{ Schemas map[string]schema }
 }
 
 type operation struct {
-	Parameters []struct {
-		Name, In string
-		Required bool
+	OperationID, Summary, Description string
+	Tags                              []string
+	Parameters                        []struct {
+		Name, In, Description string
+		Required              bool
 	}
 	RequestBody *struct {
 		Required bool
-		Content  map[string]struct {
-			Schema struct {
-				Ref string `json:"$ref"`
-			}
+		Content  map[string]content
+	}
+	Responses map[string]struct {
+		Ref         string `json:"$ref"`
+		Description string
+		Content     map[string]content
+	}
+}
+
+type content struct {
+	Schema struct {
+		Ref string `json:"$ref"`
+	}
+	Examples map[string]any
+}
+
+type schema struct {
+	Description          string
+	Properties           map[string]struct{ Description string }
+	Required             []string
+	AdditionalProperties bool
+}
+
+func served(t *testing.T) (spec description) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	httpapi.New(&fixed{}, httpapi.Options{}).ServeHTTP(w, httptest.NewRequest("GET", "/v1/openapi.json", nil))
+	if err := json.Unmarshal(w.Body.Bytes(), &spec); err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+// The texts are in describe/*.txt, in the doc tags of the bodies, and in the calls of op.
+func TestSpecDescribesEverySchema(t *testing.T) {
+	t.Parallel()
+	spec := served(t)
+	if spec.Info.Description == "" || spec.Info.License.Name == "" || len(spec.Servers) == 0 || len(spec.Components.Schemas) < 100 {
+		t.Errorf("info %+v, servers %v, %d schemas", spec.Info, spec.Servers, len(spec.Components.Schemas))
+	}
+	for name, s := range spec.Components.Schemas {
+		checkSentence(t, name, s.Description)
+		for field, p := range s.Properties {
+			checkSentence(t, name+"."+field, p.Description)
 		}
 	}
 }
 
-type schema struct {
-	Required             []string
-	AdditionalProperties bool
+func TestSpecDescribesEveryOperation(t *testing.T) {
+	t.Parallel()
+	spec, tags := served(t), map[string]int{}
+	for _, tag := range spec.Tags {
+		checkSentence(t, "tag "+tag.Name, tag.Description)
+		tags[tag.Name] = 0
+	}
+	for _, methods := range spec.Paths {
+		for _, o := range methods {
+			if len(o.Tags) != 1 {
+				t.Errorf("%s: one tag, not %q", o.OperationID, o.Tags)
+				continue
+			}
+			if _, ok := tags[o.Tags[0]]; !ok {
+				t.Errorf("%s: the tag %s is not in describe/tags.txt", o.OperationID, o.Tags[0])
+			}
+			tags[o.Tags[0]]++
+			o.check(t)
+		}
+	}
+	for name, n := range tags {
+		if n == 0 {
+			t.Errorf("no operation has the tag %s", name)
+		}
+	}
+}
+
+func (o *operation) check(t *testing.T) {
+	t.Helper()
+	if o.Summary == "" || len(o.Summary) >= 60 || strings.HasSuffix(o.Summary, ".") {
+		t.Errorf("%s: a summary has less than 60 characters and no full stop: %q", o.OperationID, o.Summary)
+	}
+	checkSentence(t, o.OperationID, o.Description)
+	for _, p := range o.Parameters {
+		checkSentence(t, o.OperationID+" "+p.Name, p.Description)
+	}
+	bodies := []map[string]content{}
+	if o.RequestBody != nil {
+		bodies = append(bodies, o.RequestBody.Content)
+	}
+	for status, r := range o.Responses {
+		if r.Ref == "" && r.Description == "" {
+			t.Errorf("%s: %s has no description", o.OperationID, status)
+		}
+		bodies = append(bodies, r.Content)
+	}
+	for _, b := range bodies {
+		if c, ok := b["application/json"]; ok && len(c.Examples) == 0 {
+			t.Errorf("%s: %s has no example; see examples.go", o.OperationID, c.Schema.Ref)
+		}
+	}
+}
+
+// A description is whole sentences, or at least a noun with a full stop.
+func checkSentence(t *testing.T, of, text string) {
+	t.Helper()
+	if len(text) < 8 || !strings.HasSuffix(text, ".") {
+		t.Errorf("%s: describe it in a sentence, not %q", of, text)
+	}
 }
 
 func (d description) demands(at string, o operation) (out []string) {

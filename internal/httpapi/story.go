@@ -9,94 +9,94 @@ import (
 )
 
 type searchInput struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
-	Text      string             `query:"text" doc:"Words; a checkpoint must hold all of them."`
-	Limit     int                `query:"limit" doc:"At most so many. 0: 50."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
+	Text      string             `query:"text" doc:"The words to search for. A checkpoint must contain all of them."`
+	Limit     int                `query:"limit" doc:"The largest number of results. 0 means 50."`
 }
 
 type hitList struct {
-	Hits []retake.Hit `json:"hits" nullable:"false"`
+	Hits []retake.Hit `json:"hits" nullable:"false" doc:"The matches."`
 }
 
 type blameInput struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
-	Ref       string             `query:"ref" doc:"A ref. Empty: the newest checkpoint."`
-	Path      string             `query:"path" doc:"Below the root of the workspace."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
+	Ref       string             `query:"ref" doc:"The checkpoint, as a ref. Empty means the newest one."`
+	Path      string             `query:"path" doc:"The path, relative to the workspace's root."`
 }
 
 type chronicleInput struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
-	Kind      retake.FactKind    `query:"kind" doc:"The kind of the fact. Empty: any."`
-	Name      string             `query:"name" doc:"Its name, such as that of a package."`
-	Limit     int                `query:"limit" doc:"At most so many. 0: all."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
+	Kind      retake.FactKind    `query:"kind" doc:"The type of fact, such as package or setting. Empty means any."`
+	Name      string             `query:"name" doc:"The fact's name, such as a package or a key."`
+	Limit     int                `query:"limit" doc:"The largest number of results. 0 means all."`
 }
 
 type mentionList struct {
-	Mentions []retake.Mention `json:"mentions" nullable:"false"`
+	Mentions []retake.Mention `json:"mentions" nullable:"false" doc:"The checkpoints."`
 }
 
 type attestInput struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 	Body      attestBody
 }
 
 type attestBody struct {
-	Ref     string         `json:"ref,omitempty" doc:"The checkpoint it is about. Empty: the newest."`
-	Name    string         `json:"name,omitempty" doc:"Empty: made of the command."`
-	Command string         `json:"command,omitempty" doc:"What was run."`
-	Where   retake.Where   `json:"where,omitempty" doc:"On which files: live, fork or elsewhere. Empty: live."`
-	By      string         `json:"by,omitempty" doc:"The agent that says so, with claim. On a server the key's name is added to it, or is used alone."`
-	Claim   bool           `json:"claim,omitempty" doc:"An agent says so; nobody saw it. On a server every key but an operator's reports claims, whatever this says."`
-	Bisect  bool           `json:"bisect,omitempty" doc:"The command was run to find a border. It does not decide which checkpoint is good."`
-	Verdict retake.Verdict `json:"verdict,omitempty" doc:"Empty: told by exit."`
-	Why     string         `json:"why,omitempty" doc:"Why it could not run."`
-	Exit    int            `json:"exit,omitempty"`
-	Started time.Time      `json:"started,omitzero"`
-	Took    time.Duration  `json:"took,omitempty" doc:"Nanoseconds."`
-	Output  string         `json:"output,omitempty" doc:"The end of what it printed."`
+	Ref     string         `json:"ref,omitempty" doc:"The checkpoint that was checked, as a ref. Empty means the newest one."`
+	Name    string         `json:"name,omitempty" doc:"The check's name. Empty means that it is derived from the command."`
+	Command string         `json:"command,omitempty" doc:"The command that ran."`
+	Where   retake.Where   `json:"where,omitempty" doc:"Where it ran: live (the workspace), fork (a temporary fork at the workspace's path) or elsewhere. Empty means live."`
+	By      string         `json:"by,omitempty" doc:"The agent that reports the result, with claim. A server adds the API key's name."`
+	Claim   bool           `json:"claim,omitempty" doc:"If true, an agent reports the result and Retake did not see the check run. A server sets it for every key that is not an operator key."`
+	Bisect  bool           `json:"bisect,omitempty" doc:"If true, the command ran during a bisect and does not decide which checkpoint is good."`
+	Verdict retake.Verdict `json:"verdict,omitempty" doc:"The result: passed, failed or could-not-run. Empty means that exit decides."`
+	Why     string         `json:"why,omitempty" doc:"Why the command could not run."`
+	Exit    int            `json:"exit,omitempty" doc:"The exit code."`
+	Started time.Time      `json:"started,omitzero" doc:"The time at which the command started."`
+	Took    time.Duration  `json:"took,omitempty" doc:"How long the command ran, in nanoseconds."`
+	Output  string         `json:"output,omitempty" doc:"The end of the output."`
 }
 
 type verificationsInput struct {
-	Workspace retake.WorkspaceID `path:"ws" doc:"The id of the workspace."`
-	Ref       string             `query:"ref" doc:"A ref: answers about its content, outputs included. Empty: all, without outputs."`
-	Name      string             `query:"name" doc:"Of the verification. Empty: any."`
-	Command   string             `query:"command" doc:"What was run. Empty: any."`
-	Limit     int                `query:"limit" doc:"At most so many. 0: all."`
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
+	Ref       string             `query:"ref" doc:"The checkpoint, as a ref: results for its files, with output. Empty means all results, without output."`
+	Name      string             `query:"name" doc:"Only results of the check with this name. Empty means any."`
+	Command   string             `query:"command" doc:"Only results of this command. Empty means any."`
+	Limit     int                `query:"limit" doc:"The largest number of results. 0 means all."`
 }
 
 type verificationList struct {
-	Verifications []retake.Verification `json:"verifications" nullable:"false"`
+	Verifications []retake.Verification `json:"verifications" nullable:"false" doc:"The results."`
 }
 
 type standingList struct {
-	Standing []retake.Standing `json:"standing" nullable:"false"`
+	Standing []retake.Standing `json:"standing" nullable:"false" doc:"The checks."`
 }
 
 func (a *api) telling() {
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/story", "story", "What really changed between two checkpoints, and what it means"), a.story)
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/rows", "rows", "What differs between the rows of a database at two checkpoints"), a.rows)
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/search", "search", "Find checkpoints by words"), func(ctx context.Context, in *searchInput) (hitList, error) {
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/story", "story", "Explain what changed"), a.story)
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/rows", "rows", "Compare database rows"), a.rows)
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/search", "search", "Search checkpoints"), func(ctx context.Context, in *searchInput) (hitList, error) {
 		hits, err := a.Search(ctx, retake.SearchQuery{Workspace: in.Workspace, Text: in.Text, Limit: in.Limit})
 		return hitList{filled(hits)}, err
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/blame", "blame", "Which checkpoint wrote each line of a file"), func(ctx context.Context, in *blameInput) (retake.Blame, error) {
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/blame", "blame", "Blame a file"), func(ctx context.Context, in *blameInput) (retake.Blame, error) {
 		b, err := a.Blame(ctx, retake.BlameQuery{Workspace: in.Workspace, Ref: in.Ref, Path: in.Path})
 		b.Lines, b.Checkpoints = filled(b.Lines), filled(b.Checkpoints)
 		return b, err
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/chronicle", "chronicle", "The checkpoints in which a fact changed"), func(ctx context.Context, in *chronicleInput) (mentionList, error) {
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/chronicle", "chronicle", "List the history of a fact"), func(ctx context.Context, in *chronicleInput) (mentionList, error) {
 		list, err := a.Chronicle(ctx, retake.ChronicleQuery{Workspace: in.Workspace, Kind: in.Kind, Name: in.Name, Limit: in.Limit})
 		for i := range list {
 			list[i].Facts = filled(list[i].Facts)
 		}
 		return mentionList{filled(list)}, err
 	})
-	answer(a, op(http.MethodPost, "/v1/workspaces/{ws}/verifications", "attest", "Record what a command answered"), a.attest)
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/verifications", "verifications", "Answers of commands, newest first"), func(ctx context.Context, in *verificationsInput) (verificationList, error) {
+	answer(a, op(http.MethodPost, "/v1/workspaces/{ws}/verifications", "attest", "Record a check result"), a.attest)
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/verifications", "verifications", "List check results"), func(ctx context.Context, in *verificationsInput) (verificationList, error) {
 		list, err := a.Verifications(ctx, retake.VerificationQuery{Workspace: in.Workspace, Ref: in.Ref, Name: in.Name, Command: in.Command, Limit: in.Limit})
 		return verificationList{filled(list)}, err
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/standing", "standing", "The verifications that are wanted of every checkpoint"), func(ctx context.Context, in *inWorkspace) (standingList, error) {
+	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/standing", "standing", "List configured checks"), func(ctx context.Context, in *inWorkspace) (standingList, error) {
 		list, err := a.Standing(ctx, in.Workspace)
 		return standingList{filled(list)}, err
 	})
@@ -104,7 +104,7 @@ func (a *api) telling() {
 
 type storyInput struct {
 	DiffQuery
-	Machine bool `query:"machine" doc:"Include what other programs changed on the machine: ports, packages, services."`
+	Machine bool `query:"machine" doc:"If true, include what other programs changed on the machine: ports, packages, services."`
 }
 
 func (a *api) story(ctx context.Context, in *storyInput) (retake.Story, error) {

@@ -1,1740 +1,2277 @@
 // Made by sdk/typescript/generate.mjs from api/openapi.yaml. Do not edit.
 
 export interface About {
+  /** The major version of the HTTP API. */
   api: number;
-  /** The directory whose store it looks after. */
+  /** The directory that contains the store. */
   home: string;
-  /** What let the asker in. */
+  /** The API key of this request. Absent on a daemon. */
   key?: AboutKey;
-  /** Of the key; absent on a machine of one's own. */
+  /** The API key's namespace. Absent on a daemon. */
   namespace?: string;
+  /** The process ID. */
   pid: number;
-  /** What the asker may do, by the x-power of routes. Absent: everything. */
+  /** The permissions that the API key's role has, as in `x-power` of each operation. Absent on a daemon, where everything is permitted. */
   powers?: string[];
-  /** When the executable was made; tells builds of one version apart. Nanoseconds since 1970. */
+  /** The build time of the executable, in nanoseconds since 1970. It differs between two builds of one version. */
   stamp: number;
-  /** RFC 3339. */
+  /** The time at which the process started. RFC 3339. */
   started: string;
+  /** The version of Retake. */
   version: string;
 }
 
 export interface AboutKey {
+  /** The key's role. */
   kind: string;
+  /** The key's name. */
   name: string;
-  /** Ids that it is good for; none: all. */
+  /** The IDs of the workspaces that the key may access. Empty means all of them. */
   workspaces: string[];
 }
 
 export interface Actor {
-  /** The id of the key. */
+  /** The API key's ID. */
   key?: string;
-  /** The kind of the key; empty: who owns the server. */
+  /** The API key's role. Empty if the server's owner did it on the server's machine. */
   kind: string;
+  /** The API key's name. */
   name?: string;
 }
 
 export interface Answer {
+  /** The number of a checkpoint with the same files whose result is used here. Absent if the check ran at this checkpoint. */
   as?: number;
+  /** If true, the check ran during a bisect and does not decide whether the checkpoint is good. */
   bisect?: boolean;
+  /** If true, an agent reported the result and Retake did not see the check run. */
   claim?: boolean;
+  /** The check's name. */
   name: string;
+  /** The result: passed, failed, could-not-run, changed (files changed while it ran) or running. */
   verdict: string;
+  /** The result at the checkpoint before, if it differs. */
   was?: string;
 }
 
 export interface ApplyBody {
-  /** Classes of obstacles that are consented to before they are seen. */
+  /** The classes of warnings that you accept in advance. */
   accept?: string[];
-  /** restore, undo, redo, adopt, finish or unwind. Empty: restore. */
+  /** What to do: restore, undo, redo, adopt, finish or unwind (the last two for an interrupted restore). Empty means restore. */
   course?: string;
-  /** With the course undo: discard the unsaved edits instead of the last recorded change. */
+  /** With undo: discard the unsaved edits instead of the last recorded change. */
   edits?: boolean;
-  /** The fork to adopt. */
+  /** With adopt: the ID of the fork. */
   fork?: string;
-  /** Also replace repositories that are there. */
+  /** If true, existing git repositories are replaced, too. */
   git?: boolean;
-  /** Of the checkpoint of the restore, made by the asker, cp_ and a UUID, so that asking again adds nothing. Empty: made here. */
+  /** Your own ID for the new checkpoint, cp_ and a UUID, so that you can retry safely. Empty means that Retake creates one. */
   id?: string;
-  /** Below the root of the workspace. None: everything. */
+  /** Limit the operation to these paths, relative to the workspace's root. Empty means everything. */
   paths?: string[];
-  /** The bytes of all paths, when one of them is not UTF-8. */
+  /** The exact bytes of all paths, if one of them is not valid UTF-8. */
   paths_raw?: string[];
-  /** The checkpoint gone to, or the item that undo takes back. Empty: the newest one. */
+  /** The checkpoint to restore. For undo, the checkpoint to undo, or a range such as 3..5. Empty means the newest one. */
   ref?: string;
-  /** With the course undo: take back all turns of this session, named by the beginning of its id, by its agent, or as last. */
+  /** With undo: undo all turns of this session. Name it by the start of its ID, by its agent, or as last. */
   session?: string;
 }
 
 export interface AttestBody {
-  /** The command was run to find a border. It does not decide which checkpoint is good. */
+  /** If true, the command ran during a bisect and does not decide which checkpoint is good. */
   bisect?: boolean;
-  /** The agent that says so, with claim. On a server the key's name is added to it, or is used alone. */
+  /** The agent that reports the result, with claim. A server adds the API key's name. */
   by?: string;
-  /** An agent says so; nobody saw it. On a server every key but an operator's reports claims, whatever this says. */
+  /** If true, an agent reports the result and Retake did not see the check run. A server sets it for every key that is not an operator key. */
   claim?: boolean;
-  /** What was run. */
+  /** The command that ran. */
   command?: string;
+  /** The exit code. */
   exit?: number;
-  /** Empty: made of the command. */
+  /** The check's name. Empty means that it is derived from the command. */
   name?: string;
-  /** The end of what it printed. */
+  /** The end of the output. */
   output?: string;
-  /** The checkpoint it is about. Empty: the newest. */
+  /** The checkpoint that was checked, as a ref. Empty means the newest one. */
   ref?: string;
-  /** RFC 3339. */
+  /** The time at which the command started. RFC 3339. */
   started?: string;
-  /** Nanoseconds. */
+  /** How long the command ran, in nanoseconds. */
   took?: number;
-  /** Empty: told by exit. */
+  /** The result: passed, failed or could-not-run. Empty means that exit decides. */
   verdict?: string;
-  /** On which files: live, fork or elsewhere. Empty: live. */
+  /** Where it ran: live (the workspace), fork (a temporary fork at the workspace's path) or elsewhere. Empty means live. */
   where?: string;
-  /** Why it could not run. */
+  /** Why the command could not run. */
   why?: string;
 }
 
 export interface AuditEntry {
+  /** Who did it. */
   actor: Actor;
-  /** Over the entry before it and this one. */
+  /** A hash of the entry before and of this one. */
   hash: string;
+  /** The hash of the entry before. */
   prev: string;
+  /** The number of the entry. */
   seq: number;
   /** What it was done to. */
   subject: string;
-  /** RFC 3339. */
+  /** The time of the action. RFC 3339. */
   time: string;
   /** What was done. */
   verb: string;
 }
 
 export interface AuditProof {
-  /** Signed heads that were compared. */
+  /** The number of signed anchors that were compared. */
   anchors: number;
-  /** The first entry that does not fit. 0: all do. */
+  /** The number of the first entry that does not match. 0 means that all entries match. */
   broken: number;
+  /** The number of entries that were read. */
   entries: number;
+  /** The hash of the newest entry. */
   head: string;
-  /** The key that anchors are signed with. */
+  /** The public key that anchors are signed with. */
   public: string;
+  /** What does not match. */
   why?: string;
 }
 
 export interface Backup {
-  /** Checkpoints that are not there. */
+  /** The number of checkpoints that have not been pushed. */
   behind: number;
+  /** The branch on the remote. */
   branch: string;
-  /** RFC 3339. */
+  /** The time at which the backup was set. RFC 3339. */
   created: string;
-  /** The only one that is spoken to. */
+  /** The SSH host key of the remote. Retake connects to no other. Absent if the remote has no host. */
   host?: HostKey;
-  /** What of the newest is left out, by reason. */
+  /** The files of the newest checkpoint that are not pushed, by reason. */
   left: LeftOut[];
-  /** What the remote must let in, for writing. */
+  /** The public SSH key to register with the remote, with write access. */
   public?: string;
-  /** The newest that is there for sure: the branch was read back. */
+  /** The newest checkpoint that is confirmed on the remote: Retake read the branch back. */
   pushed?: BackupPoint;
-  /** False: nothing is set; host tells what the host says of itself. */
+  /** If false, nothing was set, and `host` is the key that the host presented. Confirm it in a second request. */
   set: boolean;
+  /** Why the newest checkpoints have not been pushed. Absent if there is no problem. */
   trouble?: BackupTrouble;
+  /** The URL of the git remote. */
   url: string;
+  /** The workspace's ID. */
   workspace: string;
 }
 
 export interface BackupBody {
-  /** The key of the host or its fingerprint. Without one nothing is set, and the answer tells what the host says of itself. */
+  /** The host key or its fingerprint. Without it nothing is set, and the response contains the key that the host presented. */
   host?: string;
-  /** Where the checkpoints go: git@host:path, or ssh://git@host/path. */
+  /** The URL of the git remote: git@host:path or ssh://git@host/path. */
   url: string;
 }
 
 export interface BackupPoint {
-  /** RFC 3339. */
+  /** The time at which it was pushed. RFC 3339. */
   at: string;
+  /** The checkpoint's ID. */
   checkpoint: string;
+  /** The commit on the remote. */
   commit: string;
+  /** The checkpoint's number. */
   number: number;
 }
 
 export interface BackupTrouble {
-  /** RFC 3339. */
+  /** The time of the last attempt. RFC 3339. */
   at: string;
+  /** What to do next. */
   hint?: string;
+  /** The error code, as in Problem. */
   kind: string;
-  /** RFC 3339. */
+  /** The time of the next attempt. Absent if Retake does not retry until something changes. RFC 3339. */
   next?: string;
-  /** RFC 3339. */
+  /** The time of the first failed attempt. RFC 3339. */
   since: string;
+  /** The number of failed attempts. */
   tries: number;
+  /** What happened. */
   what: string;
 }
 
 export interface Blame {
+  /** The checkpoint whose file is shown. */
   checkpoint: Checkpoint;
+  /** The lines of the file. */
   lines: BlameLine[] | null;
+  /** The checkpoints that `lines` refers to, newest first. */
   moments: Checkpoint[] | null;
+  /** The path of the file. */
   path: string;
+  /** Why there are no lines: the file is binary or too long. */
   why?: string;
 }
 
 export interface BlameLine {
+  /** The number of the checkpoint that wrote the line. */
   number: number;
+  /** The text of the line. */
   text: string;
 }
 
 export interface Call {
+  /** The shell command. */
   command?: string;
+  /** Whether the MCP server says that the tool can destroy something. Absent if it says nothing. */
   destructive?: boolean;
+  /** If true, the tool reported a failure. */
   failed?: boolean;
+  /** The agent's ID for the call. */
   id?: string;
+  /** The arguments of the tool, as the agent sent them. */
   input?: unknown;
+  /** What the tool does: shell, write, read, mcp or other. */
   kind: string;
+  /** Whether the MCP server says that the tool reaches outside systems. Absent if it says nothing. */
   open_world?: boolean;
+  /** What the tool returned. */
   output?: string;
+  /** The files that the tool writes. */
   paths?: string[] | null;
+  /** Whether the MCP server says that the tool changes nothing. Absent if it says nothing. */
   read_only?: boolean;
+  /** The name of the MCP server. */
   server?: string;
+  /** The tool's name, as the agent calls it. */
   tool: string;
+  /** If true, the call was interrupted or continues in the background, so its result is not known. */
   unfinished?: boolean;
 }
 
 export interface CellValue {
-  /** none, null, integer, real, text or blob; none: the column is not on this side. */
+  /** The type of the value: none, null, integer, real, text or blob. `none` means that the column is missing on this side. */
   kind: string;
-  /** Characters that were left out. */
+  /** The number of characters that were left out. */
   more?: number;
-  /** Short; likely secrets are masked. Of a blob: how many bytes. */
+  /** The value, shortened. Likely secrets are masked. For a blob, its size in bytes. */
   text: string;
 }
 
 export interface Change {
+  /** The path's entry in the later snapshot. Absent if it was deleted. */
   after?: Entry;
+  /** The path's entry in the earlier snapshot. Absent if it was added. */
   before?: Entry;
+  /** The path, relative to the workspace's root. */
   path: string;
-  /** The bytes of path, when they are not UTF-8. In base64. */
+  /** The exact bytes of `path`, if they are not valid UTF-8. In base64. */
   path_raw?: string;
+  /** The type of change: added, deleted, edited, retyped, moded (mode, owner or extended attributes only) or timed (modification time only). */
   what: string;
 }
 
 export interface ChangeHookBody {
-  /** Any time: it gets nothing. Absent: it is enabled. RFC 3339. */
+  /** Set any time to disable the webhook. Leave it out to enable the webhook. RFC 3339. */
   disabled?: string;
-  /** Types of events. None: all, under their first names. */
+  /** The event types to send. Empty means all, without the snapshot.* aliases. */
   types?: string[];
-  /** Where messages go. https. */
+  /** The URL that receives the events. It must use https. */
   url: string;
 }
 
 export interface Checkpoint {
+  /** The size of all files in the snapshot, in bytes. */
   bytes: number;
+  /** How many paths differ from the parent. */
   changed: Counts;
-  /** Two checkpoints are equal when these are. */
+  /** An ID of the files' content. Two checkpoints with the same content ID have the same files. */
   content: string;
+  /** What the snapshot contains, and which paths it lacks. */
   coverage: Coverage;
+  /** The number of directories in the snapshot. */
   dirs: number;
+  /** External actions since the checkpoint before, such as a push. No restore can undo them. */
   effects?: Effect[] | null;
+  /** The number of files in the snapshot. */
   files: number;
+  /** The checkpoint's ID: `cp_` and a UUID. */
   id: string;
+  /** The checkpoint's message. */
   intent?: string;
-  /** Of files that are new or have other bytes. */
+  /** The size of the files that are new or have new content, in bytes. */
   new_bytes: number;
-  /** For people; never given twice. */
+  /** The checkpoint's number, for people. A number is never used twice in a workspace. */
   number: number;
+  /** The ID of the checkpoint before. Absent for the first one. */
   parent?: string;
+  /** What the user's settings leave out of the snapshot. */
   policy?: Policy;
+  /** The restore, undo, redo or adopt that created the checkpoint. */
   return?: Return;
-  /** RFC 3339. */
+  /** The time at which the checkpoint was taken. RFC 3339. */
   time: string;
+  /** The object ID of the snapshot's root directory. */
   tree: string;
-  /** Triggers are added, never changed. */
+  /** Why the checkpoint was taken, such as init, manual, prompt, turn, risk, safety, return or quiet (an auto-checkpoint). New triggers may be added. */
   trigger: string;
+  /** The agent's turn that led to the checkpoint. */
   turn?: Turn;
+  /** The workspace's ID. */
   workspace: string;
 }
 
 export interface Comparison {
+  /** The paths that differ, in path order. */
   changes: Change[] | null;
-  /** Absent before the first. */
+  /** The earlier checkpoint. Absent when the later one has no parent. */
   from?: Checkpoint;
-  /** Of now. */
+  /** Paths that could not be read in the current files. Only when you compare with now. */
   gaps?: Gap[] | null;
-  /** Asks for the part behind this one. Absent: there is none. */
+  /** Pass it as `after` to get the next part. Absent on the last part. */
   next?: string;
-  /** Absent when it is now. */
+  /** The later checkpoint. Absent when you compare with the current files. */
   to?: Checkpoint;
 }
 
 export interface Conversation {
+  /** The agent's name, such as `claude-code`. */
   agent: string;
+  /** The size of the conversation, in bytes. */
   bytes: number;
+  /** If true, the conversation ends with the agent's last message. */
   complete: boolean;
+  /** Why the conversation is not complete. */
   missing?: string;
+  /** The file in which the agent keeps the conversation. */
   path: string;
+  /** The types of likely secrets in the conversation. */
   secrets?: string[] | null;
+  /** The stored parts of the conversation, one for each turn. */
   segments: Segment[] | null;
+  /** The agent's ID for the session. */
   session: string;
+  /** The agent's ID for the turn. */
   turn?: string;
+  /** The agent's version. */
   version?: string;
 }
 
 export interface Counts {
+  /** The number of added paths. */
   added: number;
+  /** The number of deleted paths. */
   deleted: number;
+  /** The number of edited paths. */
   edited: number;
 }
 
 export interface Coverage {
+  /** The paths that the snapshot lacks, with the reason. The list is never shortened. */
   gaps?: Gap[] | null;
-  /** complete or partial. */
+  /** Either complete or partial. */
   grade: string;
 }
 
 export interface CrossCheck {
-  /** RFC 3339. */
+  /** The time of the comparison. RFC 3339. */
   at: string;
+  /** The number of files that were compared. */
   files: number;
+  /** Changed files that the watcher did not report. If there are any, the watcher is not reliable here. */
   missed?: string[] | null;
 }
 
 export interface Danger {
+  /** The name to pass in `accept`: home, system, giant or nested. */
   class: string;
+  /** The reason, for people. */
   text: string;
 }
 
 export interface Deletion {
-  /** RFC 3339. */
+  /** The time of the request. RFC 3339. */
   asked: string;
+  /** The IDs of the checkpoints to delete. */
   checkpoints: string[];
-  /** RFC 3339. */
+  /** The time at which they were deleted. RFC 3339. */
   done?: string;
-  /** When it will be done, unless it is cancelled before. RFC 3339. */
+  /** The end of the grace period. Until then you can cancel the request. RFC 3339. */
   due: string;
+  /** The request's ID: `del_` and a UUID. */
   id: string;
-  /** Why it was refused. */
+  /** Why the deletion was refused. */
   note?: string;
-  /** waiting, canceled, done or refused. */
+  /** The state: waiting, canceled, done or refused. */
   state: string;
+  /** The reason that was given for the request. */
   why?: string;
+  /** The workspace's ID. */
   workspace: string;
 }
 
 export interface DeletionBody {
-  /** What is to go. */
+  /** The checkpoints to delete, as refs. */
   refs: string[];
-  /** For people, and for the audit log. */
+  /** The reason, for people and for the audit log. */
   why?: string;
-  /** The id of the workspace. */
+  /** The workspace's ID. */
   workspace: string;
 }
 
 export interface Delivery {
-  /** The message, in base64; told of one, not in lists. In base64. */
+  /** The request body, in base64. Only if you ask for one delivery. In base64. */
   body?: string;
-  /** RFC 3339. */
+  /** The time at which the message was created. RFC 3339. */
   created: string;
-  /** The seq of the event. */
+  /** The `seq` of the event. */
   event: number;
-  /** The webhook-id of the message. */
+  /** The message's ID, sent as the `webhook-id` header. */
   id: string;
-  /** RFC 3339. */
+  /** The time of the next attempt. Absent if there is none. RFC 3339. */
   next?: string;
-  /** waiting, delivered or dead. */
+  /** The state: waiting, delivered or dead (all attempts failed). */
   state: string;
+  /** The attempts so far, oldest first. */
   tries: Try[];
+  /** The type of the event. */
   type: string;
+  /** The webhook's ID. */
   webhook: string;
 }
 
 export interface Drill {
-  /** RFC 3339. */
+  /** The time of the test. RFC 3339. */
   at: string;
+  /** The number of the checkpoint. */
   number: number;
+  /** The result: passed, failed, could-not-run, changed or running. */
   verdict: string;
+  /** Why the test did not pass. */
   why?: string;
 }
 
 export interface Drop {
+  /** About how much disk space it frees, in bytes. */
   bytes: number;
+  /** The checkpoint's ID. */
   checkpoint: string;
+  /** If true, it would be kept for the whole retention period if there were enough disk space. */
   named: boolean;
+  /** The checkpoint's number. */
   number: number;
-  /** RFC 3339. */
+  /** The time at which the checkpoint was taken. RFC 3339. */
   time: string;
+  /** Why it is deleted: age, budget (the storage limit), room or floor (the minimum free space). */
   why: string;
+  /** The workspace's ID. */
   workspace: string;
 }
 
 export interface Effect {
+  /** The agent's name. */
   agent?: string;
+  /** The agent's ID for the tool call. */
   call?: string;
+  /** A short ID for people, such as `e1`. */
   id: string;
+  /** The type of action, such as push or mail. */
   kind?: string;
+  /** How it ended: done, failed (nothing was done) or unknown. Absent in checkpoints of older versions. */
   outcome?: string;
+  /** The agent's ID for the session. */
   session?: string;
+  /** Where it went, such as `origin main`. */
   target?: string;
+  /** What was run or called. Secrets are masked. */
   text: string;
-  /** RFC 3339. */
+  /** The time of the action. RFC 3339. */
   time: string;
 }
 
 export interface EffectList {
+  /** The external actions. */
   effects: Effect[];
 }
 
 export interface Entry {
+  /** Attributes that few entries have, such as extended attributes. */
   extra?: Extra;
+  /** The numeric group ID. */
   gid: number;
-  /** Kinds are added, never changed. */
+  /** The type of the entry: file, dir, symlink, fifo or socket. New types may be added. */
   kind: string;
-  /** Nanoseconds since 1970. */
+  /** The modification time, in nanoseconds since 1970. */
   mod_time: number;
-  /** Permission bits with setuid, setgid and sticky. */
+  /** The permission bits, with setuid, setgid and sticky, as a decimal number. */
   mode: number;
+  /** The name in its directory. */
   name: string;
-  /** The bytes of name, when they are not UTF-8. In base64. */
+  /** The exact bytes of `name`, if they are not valid UTF-8. In base64. */
   name_raw?: string;
-  /** The address of the bytes, of the link's text, or of the directory. */
+  /** The object ID of the content, of the link's target text, or of the directory. */
   object: string;
+  /** The size in bytes of a file or of a link's target text. Otherwise 0. */
   size: number;
+  /** The totals of a directory. */
   sum?: Summary;
+  /** The numeric user ID. */
   uid: number;
 }
 
 export interface EntryList {
+  /** The entries, by name. */
   entries: Entry[];
 }
 
 export interface Estimate {
+  /** The size of all files, in bytes. */
   bytes: number;
+  /** Reasons to ask first. Pass their classes in `accept` to protect the directory anyway. */
   danger: Danger[] | null;
+  /** The number of directories. */
   dirs: number;
+  /** The number of files. */
   files: number;
+  /** The minimum free space on the store's disk, in bytes. */
   floor: number;
+  /** The free space on the store's disk, in bytes. */
   free: number;
+  /** Paths that would be left out, with the reason. */
   gaps: Gap[] | null;
+  /** The subdirectory that contains the most files. */
   heaviest?: string;
-  /** The bytes of heaviest, when they are not UTF-8. In base64. */
+  /** The exact bytes of `heaviest`, if they are not valid UTF-8. In base64. */
   heaviest_raw?: string;
+  /** The absolute path of the directory. */
   root: string;
-  /** The bytes of root, when they are not UTF-8. In base64. */
+  /** The exact bytes of `root`, if they are not valid UTF-8. In base64. */
   root_raw?: string;
+  /** The share of all files that are in `heaviest`, from 0 to 1. */
   share?: number;
 }
 
 export interface Event {
+  /** IDs to look up, and what a person wants to read at once. File contents are not included. */
   data: EventData;
+  /** The event's ID. */
   id: string;
-  /** Rises without end; a gap means nothing. */
+  /** The number of the event. Numbers increase and may have gaps. */
   seq: number;
-  /** RFC 3339. */
+  /** The time of the event. RFC 3339. */
   time: string;
-  /** Types are added, never changed. */
+  /** The type of event, such as checkpoint.created or workspace.restored. New types may be added. */
   type: string;
 }
 
 export interface EventData {
+  /** The check result. */
   answer?: string;
-  /** Where it can be asked for. */
+  /** The URL at which you can get the object. */
   api_url?: string;
+  /** The hash of the newest entry in the audit log. */
   audit_head?: string;
+  /** Who reported the check result. */
   by?: string;
+  /** The size of the snapshot, in bytes. */
   bytes?: number;
+  /** The checkpoint's ID. */
   checkpoint?: string;
+  /** If true, an agent reported the check result and Retake did not see the check run. */
   claim?: boolean;
-  /** Of what the event is about. */
+  /** How many objects the event is about, such as external actions or deleted checkpoints. */
   count?: number;
+  /** Either complete or partial. */
   coverage?: string;
-  /** Cut when it is long. */
+  /** The checkpoint's message, shortened if it is long. */
   intent?: string;
+  /** The name of the check, the schedule or the backup. */
   name?: string;
+  /** The namespace. Empty on a daemon. */
   namespace: string;
+  /** The checkpoint's number. */
   number?: number;
+  /** The ID of the checkpoint before. */
   parent?: string;
+  /** The object ID of the snapshot's root directory. */
   tree?: string;
+  /** Why the checkpoint was taken. */
   trigger?: string;
-  /** What is to blame. */
+  /** The cause of a failure. */
   why?: string;
+  /** The workspace's ID. */
   workspace?: string;
 }
 
 export interface Extra {
+  /** Entries with the same value are hard links to one file. */
   group?: string;
+  /** The ranges of a sparse file that take no disk space. */
   holes?: Hole[] | null;
+  /** Extended attributes whose names begin with `user.`. The values are base64. */
   xattrs?: Record<string, string>;
 }
 
 export interface Fact {
+  /** The value after the change, such as a version or a row count. */
   after?: string;
+  /** The value before the change. */
   before?: string;
+  /** If true, a package was asked for by name, or a port belongs to a program of this workspace. */
   direct?: boolean;
+  /** A context for `name`: the package registry, or the path of the database. */
   group?: string;
+  /** The type of fact, such as package, env, setting, table, rows, port or git. New types may be added. */
   kind: string;
+  /** The name of what changed, such as a package, a key or a table. Never a secret value. */
   name: string;
+  /** The path that shows the change. Paths outside the workspace begin with `/`. */
   path: string;
+  /** The type of change: added, deleted or edited. */
   what: string;
 }
 
 export interface Failure {
+  /** The path, relative to the workspace's root. */
   path: string;
-  /** The bytes of path, when they are not UTF-8. In base64. */
+  /** The exact bytes of `path`, if they are not valid UTF-8. In base64. */
   path_raw?: string;
+  /** The reason, for people. */
   why: string;
 }
 
 export interface Finding {
+  /** The check results, by name. */
   answers?: Answer[] | null;
+  /** The number of files that the checkpoint changed. For the first one, the number of files that it contains. */
   changed?: number;
+  /** A short summary of what changed. */
   gist?: Gist;
+  /** If true, the checkpoint is complete and all checks passed. */
   good?: boolean;
 }
 
 export interface Flag {
+  /** The type of flag, such as mismatch (the agent's words and the changed files differ). */
   kind: string;
+  /** The reason, for people. */
   why: string;
 }
 
 export interface ForgetBody {
-  /** What to forget. The newest checkpoint and pinned ones stay. */
+  /** The checkpoints to delete, as refs. The newest checkpoint and pinned ones can't be deleted. */
   refs: string[];
 }
 
 export interface ForkBody {
-  /** From the root of the machine that answers. It does not exist, or is empty. A server makes one by name when there is none. */
+  /** The absolute path of the new directory, on the machine that answers. It must not exist or must be empty. A server creates one by name if you leave it out. */
   dir?: string;
-  /** The bytes of dir, when they are not UTF-8. In base64. */
+  /** The exact bytes of dir, if they are not valid UTF-8. In base64. */
   dir_raw?: string;
-  /** Empty: the directory's own. */
+  /** The workspace's name. Empty means the directory's name. */
   name?: string;
-  /** The bytes of name, when they are not UTF-8. In base64. */
+  /** The exact bytes of name, if they are not valid UTF-8. In base64. */
   name_raw?: string;
-  /** The checkpoint it grows from. */
+  /** The checkpoint to fork, as a ref. */
   ref?: string;
-  /** It protects nothing; who asked for it removes it. */
+  /** If true, the fork is temporary and protects nothing. You remove it yourself. */
   throwaway?: boolean;
 }
 
 export interface ForkList {
+  /** The forks. */
   forks: WorkspaceState[];
 }
 
 export interface ForkResult {
-  /** The first of the fork; its parent is the checkpoint it was forked from. */
+  /** The fork's first checkpoint. Its parent is the checkpoint that was forked. */
   checkpoint: Checkpoint;
-  /** Files that share their blocks. */
+  /** The number of files that were cloned and share their disk blocks (copy-on-write). */
   cloned: number;
-  /** Files that were written. */
+  /** The number of files that were written. */
   copied: number;
+  /** The checkpoint that was forked. */
   origin: Checkpoint;
+  /** Problems that did not prevent the fork. */
   warnings: Warning[];
+  /** The new workspace. */
   workspace: Workspace;
 }
 
 export interface Gap {
+  /** More about the reason, for people. */
   detail?: string;
+  /** The path, relative to the workspace's root. A directory ends in `/` and includes everything below it. */
   path: string;
-  /** The bytes of path, when they are not UTF-8. In base64. */
+  /** The exact bytes of `path`, if they are not valid UTF-8. In base64. */
   path_raw?: string;
-  /** Reasons are added, never changed. */
+  /** Why the path is missing, such as unreadable, torn (changed while being read), mount, excluded or purged. New reasons may be added. */
   reason: string;
 }
 
 export interface Gist {
+  /** The number of changed files and lines. */
   counts: StoryCounts;
+  /** Marks that need attention. */
   flags?: Flag[] | null;
+  /** The git commit that was checked out. */
   head?: string;
+  /** The most important change in one or two words, such as `auth.ts` or `npm +12`. */
   lead: string;
+  /** If true, only files changed that change all the time, such as logs and caches. */
   moving?: boolean;
+  /** The most important changes. */
   points: Point[] | null;
+  /** The number of files whose changes could not be explained by meaning. */
   unread?: number;
+  /** The version of the rules that created the summary. */
   v: number;
 }
 
 export interface GitHead {
-  /** Absent: no branch is checked out. */
+  /** The branch. Absent if no branch is checked out. */
   branch?: string;
-  /** The first seven digits. Absent: no commit yet, or not readable. */
+  /** The first seven digits of the commit. Absent if there is no commit yet or it can't be read. */
   commit?: string;
 }
 
 export interface GitLeft {
-  /** In which it was there; 0: it is not known which. */
+  /** The number of a checkpoint that contains the repository at `then`. 0 means that none is known. */
   moment: number;
+  /** What the repository has checked out now. */
   now: GitHead;
-  /** Of the repository. */
+  /** The path of the repository. */
   path: string;
+  /** What the repository had checked out at the checkpoint. */
   then: GitHead;
 }
 
 export interface Group {
+  /** The bytes that were added, minus the bytes that were removed. */
   bytes: number;
+  /** The number of changed files. */
   files: number;
+  /** The changed paths. Their file counts add up to `files`. */
   items: Item[] | null;
+  /** The number of removed lines. */
   minus: number;
+  /** The number of added lines. */
   plus: number;
+  /** What the files are: deleted, packages, settings, database, source, build, git, moving (logs and caches) or machine (outside the workspace). */
   theme: string;
 }
 
 export interface Hit {
+  /** The checkpoint. */
   checkpoint: Checkpoint;
+  /** What is known about the checkpoint. */
   finding: Finding;
+  /** The text that matches. */
   text: string;
+  /** Where the text was found: intent, prompt, words, path or fact. */
   where: string;
 }
 
 export interface HitList {
+  /** The matches. */
   hits: Hit[];
 }
 
 export interface HoldBody {
-  /** The name of the hold. */
+  /** The hold's name. */
   name: string;
-  /** What to hold. */
+  /** The checkpoint to hold, as a ref. */
   ref: string;
 }
 
 export interface Holder {
+  /** The process's command. */
   command: string;
-  /** The bytes of command, when they are not UTF-8. In base64. */
+  /** The exact bytes of `command`, if they are not valid UTF-8. In base64. */
   command_raw?: string;
+  /** The file that is open. */
   path: string;
-  /** The bytes of path, when they are not UTF-8. In base64. */
+  /** The exact bytes of `path`, if they are not valid UTF-8. In base64. */
   path_raw?: string;
+  /** The process ID. */
   pid: number;
 }
 
 export interface Hole {
+  /** The length of the range, in bytes. */
   length: number;
+  /** The start of the range, in bytes. */
   offset: number;
 }
 
 export interface HookBody {
-  /** v1: a shared secret; v1a: a pair of keys. Empty: v1. */
+  /** How messages are signed: v1 (a shared secret) or v1a (a key pair). Empty means v1. */
   scheme?: string;
-  /** Types of events. None: all, under their first names. */
+  /** The event types to send. Empty means all, without the snapshot.* aliases. */
   types?: string[];
-  /** Where messages go. https. */
+  /** The URL that receives the events. It must use https. */
   url: string;
 }
 
 export interface HostKey {
+  /** The public key in base64, as in `known_hosts`. */
   key: string;
+  /** The key type, such as `ssh-ed25519`. */
   kind: string;
+  /** The fingerprint: `SHA256:` and base64. */
   print: string;
 }
 
 export interface Hunk {
+  /** The number of lines after the change. */
   new_lines: number;
+  /** The first line after the change. */
   new_start: number;
+  /** The number of lines before the change. */
   old_lines: number;
+  /** The first line before the change. */
   old_start: number;
 }
 
 export interface InitBody {
-  /** Classes of danger that were consented to. */
+  /** The classes of dangers that you accept: home, system, giant or nested. */
   accept?: string[] | null;
-  /** From the root of the machine that answers. A server makes one by name when there is none. */
+  /** The absolute path of the directory, on the machine that answers. A server creates one by name if it is empty. */
   dir?: string;
-  /** The bytes of dir, when they are not UTF-8. In base64. */
+  /** The exact bytes of dir, if they are not valid UTF-8. In base64. */
   dir_raw?: string;
-  /** What verifications may see of the caller's environment, as NAME=VALUE. */
+  /** Environment variables that checks may use, as NAME=VALUE. */
   env?: string[] | null;
-  /** What a directory with a known mark is: copy or moved. Where a workspace was whose directory was deleted or replaced: continue its history, or new. Empty: refuse and say so. */
+  /** If the directory belongs to a known workspace: copy or moved. If a workspace at this path was deleted or replaced: continue (its history) or new. Empty means that Retake refuses and explains the choice. */
   mark?: string;
-  /** Empty: the directory's own. */
+  /** The workspace's name. Empty means the directory's name. */
   name?: string;
-  /** The bytes of name, when they are not UTF-8. In base64. */
+  /** The exact bytes of name, if they are not valid UTF-8. In base64. */
   name_raw?: string;
 }
 
 export interface Interruption {
+  /** What the restore did: restore, undo, redo or adopt. */
   course: string;
+  /** The number of paths that were changed before it stopped. */
   done: number;
+  /** The ID of the interrupted restore. */
   id: string;
-  /** The number of the checkpoint that has everything from before. */
+  /** The number of the safety checkpoint, which contains the files from before the restore. */
   safety: number;
-  /** RFC 3339. */
+  /** The time at which the restore started. RFC 3339. */
   since: string;
-  /** The number of the checkpoint gone to. */
+  /** The number of the checkpoint to restore. */
   target: number;
+  /** The number of paths that the restore changes in all. */
   total: number;
 }
 
 export interface Item {
+  /** The bytes that were added, minus the bytes that were removed. */
   bytes: number;
+  /** The number of changed files. */
   files: number;
+  /** The path before a rename. */
   from?: string;
+  /** The number of removed lines. */
   minus?: number;
+  /** A remark, such as binary, lock file or build output. */
   note?: string;
+  /** The path, relative to the workspace's root. A directory ends in `/`. */
   path: string;
+  /** The number of added lines. */
   plus?: number;
+  /** The type of change: added, deleted, edited, renamed, retyped, moded or timed. */
   what: string;
 }
 
 export interface Keep {
+  /** More about the reason, for people. */
   detail?: string;
-  /** A directory ends in / and stands for everything below it. */
+  /** The path, relative to the workspace's root. A directory ends in `/` and includes everything below it. */
   path: string;
-  /** The bytes of path, when they are not UTF-8. In base64. */
+  /** The exact bytes of `path`, if they are not valid UTF-8. In base64. */
   path_raw?: string;
-  /** Where the other version is put, beside it. */
+  /** Where the other version of the file is written, next to it. */
   side?: string;
-  /** The bytes of side, when they are not UTF-8. In base64. */
+  /** The exact bytes of `side`, if they are not valid UTF-8. In base64. */
   side_raw?: string;
-  /** That version. */
+  /** The other version of the file. */
   then?: Entry;
-  /** Reasons are added, never changed. */
+  /** Why the path is left as is: git, volatile, changed, conflict, uncaptured, unheld, occupied or overlap. New reasons may be added. */
   why: string;
 }
 
 export interface KeptEdits {
+  /** The numbers of auto-checkpoints that contain edits, newest first. */
   moments?: number[] | null;
+  /** The number of paths that changed since the newest checkpoint. */
   unsaved: number;
 }
 
 export interface KeptFor {
+  /** If true, the rule applies however little disk space is left. */
   always: boolean;
+  /** The number of checkpoints. */
   count: number;
+  /** The rule, for people, such as pinned, start or newest. */
   why: string;
 }
 
 export interface Key {
-  /** RFC 3339. */
+  /** The time at which the key was created. RFC 3339. */
   created: string;
-  /** RFC 3339. */
+  /** The time at which the key expires. Absent means never. RFC 3339. */
   expires?: string;
+  /** The key's ID: `key_` and a UUID. It is not a secret. */
   id: string;
-  /** Kinds are added, never changed. */
+  /** The key's role: agent, reader, operator, admin or maintainer. New roles may be added. */
   kind: string;
+  /** The key's name. */
   name: string;
-  /** RFC 3339. */
+  /** The time at which the key was revoked. Absent if it was not. RFC 3339. */
   revoked?: string;
-  /** Its last four characters. */
+  /** The last four characters of the key, to recognize it. */
   tail: string;
-  /** About when it last let somebody in. RFC 3339. */
+  /** About when the key was last used. Absent if it never was. RFC 3339. */
   used?: string;
-  /** Ids that it is good for; none: all. */
+  /** The IDs of the workspaces that the key may access. Empty means all of them. */
   workspaces: string[];
 }
 
 export interface KeyBody {
-  /** Absent: never. RFC 3339. */
+  /** The time at which the key expires. Absent means never. RFC 3339. */
   expires?: string;
-  /** agent, reader, operator, admin or maintainer. */
+  /** The role: agent, reader, operator, admin or maintainer. */
   kind: string;
-  /** For people: whose it is, or what for. */
+  /** A name for people, such as the key's owner or purpose. */
   name?: string;
-  /** Ids of the workspaces that it is good for. None: all. */
+  /** The IDs of the workspaces that the key may access. Empty means all of them. */
   workspaces?: string[];
 }
 
 export interface LeftOut {
+  /** The number of paths. A directory counts as one. */
   count: number;
+  /** Some of the paths. */
   named?: string[] | null;
+  /** Why they are not pushed: secret, too-big, name, special, ignored, git or mark. */
   reason: string;
 }
 
 export interface Limits {
+  /** The age after which checkpoints are deleted even if a rule keeps them, in nanoseconds. Pins, legal holds, the newest one and fork bases are kept. 0 means never. */
   gone_after: number;
-  /** Nanoseconds between a request to delete and the deletion. */
+  /** The grace period between a request to delete and the deletion, in nanoseconds. */
   grace: number;
-  /** Bytes of the tree of one checkpoint. */
+  /** The largest snapshot that one checkpoint may have, in bytes. */
   moment: number;
-  /** Requests of one key. */
+  /** The requests per second of one API key. */
   per_second: number;
-  /** Restores of one agent key in an hour. */
+  /** The restores per hour of one agent key. */
   restore_hour: number;
-  /** Bytes of all history. */
+  /** The storage limit of the whole history, in bytes. */
   store: number;
-  /** Nanoseconds that checkpoints are kept. */
+  /** How long checkpoints are kept at least, in nanoseconds. */
   within: number;
-  /** Live ones. */
+  /** The number of workspaces, not counting those whose protection ended. */
   workspaces: number;
 }
 
 export interface LimitsBody {
-  /** Nanoseconds after which no checkpoint is kept, except pins, legal holds, the newest one and the bases of forks. 0: never. */
+  /** The age after which checkpoints are deleted even if a rule keeps them, in nanoseconds. Pins, legal holds, the newest one and fork bases are kept. 0 means never. */
   gone_after?: number;
-  /** Nanoseconds between a request to delete and the deletion. */
+  /** The grace period between a request to delete and the deletion, in nanoseconds. */
   grace?: number;
-  /** Bytes of the tree of one checkpoint. */
+  /** The largest snapshot that one checkpoint may have, in bytes. */
   moment?: number;
-  /** Requests of one key. */
+  /** The requests per second of one API key. */
   per_second?: number;
-  /** Restores of one agent key in an hour. */
+  /** The restores per hour of one agent key. */
   restore_hour?: number;
-  /** Bytes of all history. */
+  /** The storage limit of the whole history, in bytes. */
   store?: number;
-  /** Nanoseconds that checkpoints are kept. */
+  /** How long checkpoints are kept at least, in nanoseconds. */
   within?: number;
-  /** Live ones. */
+  /** The number of workspaces, not counting those whose protection ended. */
   workspaces?: number;
 }
 
 export interface LostRoot {
+  /** The absolute path of the root directory. */
   root: string;
-  /** Another directory is in its place, and not empty. */
+  /** If true, another directory is at that path and is not empty. */
   there: boolean;
 }
 
 export interface Mention {
+  /** The checkpoint. */
   checkpoint: Checkpoint;
+  /** The facts that changed in it. */
   facts: Fact[] | null;
 }
 
 export interface MentionList {
+  /** The checkpoints. */
   mentions: Mention[];
 }
 
 export interface Merge {
-  /** The text that both began with. */
+  /** The object ID of the version that both sides started from. */
   base: string;
-  /** Of the text that is written. */
+  /** The digest of the merged text. */
   digest: string;
-  /** The first line of yours. */
+  /** The first line that stays as it is now. */
   first: number;
+  /** The parts of the change to undo. Absent means the whole change. */
   hunks?: Hunk[] | null;
-  /** Places that change as planned. */
+  /** The number of places that change as planned. */
   theirs: number;
-  /** The one that is brought in. */
+  /** The object ID of the version that is merged in. */
   want: string;
-  /** Places that stay as they are now. */
+  /** The number of places that stay as they are now. */
   yours: number;
 }
 
 export interface Namespace {
-  /** RFC 3339. */
+  /** The time at which the namespace was created. RFC 3339. */
   created: string;
-  /** The workspace of who names none. */
+  /** The ID of the workspace that requests without a workspace use. */
   default: string;
-  /** Nobody gets in any more. RFC 3339. */
+  /** The time at which the namespace was closed. Absent while it is open. RFC 3339. */
   ended?: string;
+  /** The namespace's name. */
   id: string;
+  /** The limits of the namespace. */
   limits: Limits;
-  /** Directories of the server's machine that workspaces may lie in, beside its own. */
+  /** Directories on the server's machine that workspaces may be in, in addition to the namespace's own. */
   roots: string[];
 }
 
 export interface NewKey {
+  /** The API key. */
   key: Key;
-  /** Told once, and stored nowhere. */
+  /** The secret to send with requests. It is shown only once and is not stored. */
   secret: string;
 }
 
 export interface NewWebhook {
-  /** What signatures are checked with; told once, if it is shared. */
+  /** What the receiver verifies signatures with. A shared secret is shown only once. */
   secret: string;
+  /** The webhook. */
   webhook: Webhook;
 }
 
 export interface Obstacle {
-  /** The word for accept. Classes are added, never changed. */
+  /** The name to pass in `accept`, such as changed, mass-delete, held or uncaptured. New classes may be added. */
   class: string;
-  /** Never cut. */
+  /** The paths that the warning is about. The list is never shortened. */
   paths?: string[] | null;
-  /** The bytes of all paths, when one of them is not UTF-8. */
+  /** The exact bytes of all `paths`, if one of them is not valid UTF-8. */
   paths_raw?: string[];
+  /** The warning, for people. */
   text: string;
 }
 
 export interface Origin {
+  /** The checkpoint's ID. */
   checkpoint: string;
+  /** The checkpoint's number. */
   number: number;
+  /** The ID of the workspace that was forked. */
   workspace: string;
 }
 
 export interface PageAuditEntry {
+  /** The results on this page. */
   data: AuditEntry[];
-  /** Where the list goes on. Empty: there is no more. */
+  /** Pass it as cursor to get the next page. Empty on the last page. */
   next_cursor: string;
 }
 
 export interface PageDeletion {
+  /** The results on this page. */
   data: Deletion[];
-  /** Where the list goes on. Empty: there is no more. */
+  /** Pass it as cursor to get the next page. Empty on the last page. */
   next_cursor: string;
 }
 
 export interface PageDelivery {
+  /** The results on this page. */
   data: Delivery[];
-  /** Where the list goes on. Empty: there is no more. */
+  /** Pass it as cursor to get the next page. Empty on the last page. */
   next_cursor: string;
 }
 
 export interface PageEvent {
+  /** The results on this page. */
   data: Event[];
-  /** Where the list goes on. Empty: there is no more. */
+  /** Pass it as cursor to get the next page. Empty on the last page. */
   next_cursor: string;
 }
 
 export interface PageKey {
+  /** The results on this page. */
   data: Key[];
-  /** Where the list goes on. Empty: there is no more. */
+  /** Pass it as cursor to get the next page. Empty on the last page. */
   next_cursor: string;
 }
 
 export interface PageSchedule {
+  /** The results on this page. */
   data: Schedule[];
-  /** Where the list goes on. Empty: there is no more. */
+  /** Pass it as cursor to get the next page. Empty on the last page. */
   next_cursor: string;
 }
 
 export interface PageSnapshot {
+  /** The results on this page. */
   data: Snapshot[];
-  /** Where the list goes on. Empty: there is no more. */
+  /** Pass it as cursor to get the next page. Empty on the last page. */
   next_cursor: string;
 }
 
 export interface PageWebhook {
+  /** The results on this page. */
   data: Webhook[];
-  /** Where the list goes on. Empty: there is no more. */
+  /** Pass it as cursor to get the next page. Empty on the last page. */
   next_cursor: string;
 }
 
 export interface Pin {
+  /** The checkpoint's ID. */
   checkpoint: string;
+  /** The pin's name. You can use it as a ref. Names of legal holds begin with `hold:`. */
   name: string;
+  /** The checkpoint's number. */
   number: number;
-  /** RFC 3339. */
+  /** The time at which the pin was created. RFC 3339. */
   time: string;
 }
 
 export interface PinBody {
-  /** What to pin. */
+  /** The checkpoint to pin, as a ref. */
   ref: string;
 }
 
 export interface Plan {
+  /** The numbers of older checkpoints that the same undo takes back, newest first. */
   also?: number[];
-  /** To be written. */
+  /** The number of bytes to write. */
   bytes: number;
-  /** Courses are added, never changed. */
+  /** What the plan does: restore, undo, redo, adopt, finish or unwind. New values may be added. */
   course: string;
+  /** The paths to delete. */
   deletes: Step[];
-  /** Of everything that would be done, and of what it would be done to. */
+  /** An ID of the plan and of the files that it applies to. Pass it to apply exactly this plan. */
   digest: string;
+  /** Edits that an undo keeps. Absent if there are none. */
   edits?: KeptEdits;
-  /** What was done outside; no restore can undo it. */
+  /** External actions since the checkpoint. They can't be undone. */
   effects: Effect[];
-  /** What the steps mean, from now to then. Absent: not known. */
+  /** What the plan changes by meaning. Absent if that is not known. */
   facts?: Fact[];
-  /** That are there now. */
+  /** The number of files that the workspace contains now. */
   files: number;
-  /** The one to adopt. */
+  /** The fork to adopt. */
   fork?: Workspace;
-  /** Repositories that stay where they are, though the files go elsewhere. */
+  /** Git repositories that are left as is, although other files go back. */
   git?: GitLeft[];
+  /** Processes that have files open that the plan replaces. */
   holders: Holder[];
+  /** Paths that differ and that are left as is, with the reason. */
   keeps: Keep[];
-  /** The directory of the workspace was deleted or replaced; it is created again or taken over. */
+  /** Set if the workspace's root directory was deleted or replaced. */
   lost?: LostRoot;
+  /** The text files to merge, because they changed on both sides. */
   merges: Step[];
+  /** The number of the checkpoint to undo instead, if nothing of this one is left to undo. */
   next?: number;
-  /** What must be accepted before it is done. */
+  /** The warnings. Pass their classes in `accept` to apply the plan. */
   obstacles: Obstacle[];
-  /** Absent: everything. */
+  /** The paths that the plan is limited to. Absent means everything. */
   paths?: string[];
-  /** The bytes of all paths, when one of them is not UTF-8. */
+  /** The exact bytes of all `paths`, if one of them is not valid UTF-8. */
   paths_raw?: string[];
+  /** The safety checkpoint, which contains your current files. */
   safety: Safety;
-  /** The checkpoint gone to; for undo and redo the item. */
+  /** The checkpoint to restore. For undo and redo, the checkpoint to undo or redo. */
   target: Checkpoint | null;
-  /** Directories whose time alone is put back. */
+  /** Directories of which only the modification time is restored. */
   times: Step[];
-  /** Agents in the middle of a turn here, but for the one that asks. */
+  /** Agents that are in the middle of a turn here, except the one that asks. */
   working?: Worker[];
+  /** The workspace's ID. */
   workspace: string;
+  /** The paths to bring back or change. */
   writes: Step[];
 }
 
 export interface PlanBody {
-  /** The process that asks on this machine. A turn that it runs in is no reason to ask. */
+  /** Your process ID on this machine. Retake does not warn about the agent turn that it runs in. */
   asker?: number;
-  /** restore, undo, redo, adopt, finish or unwind. */
+  /** What to do: restore, undo, redo, adopt, finish or unwind (the last two for an interrupted restore). */
   course: string;
-  /** With the course undo: discard the unsaved edits instead of the last recorded change. */
+  /** With undo: discard the unsaved edits instead of the last recorded change. */
   edits?: boolean;
-  /** The fork to adopt. */
+  /** With adopt: the ID of the fork. */
   fork?: string;
-  /** The checkpoint that the hunks were compared with. */
+  /** The checkpoint that the hunks were compared with, as a ref. */
   from?: string;
-  /** Also replace repositories that are there. */
+  /** If true, existing git repositories are replaced, too. */
   git?: boolean;
-  /** With the course undo, a ref and one path: take back these hunks of the diff between from and ref. */
+  /** With undo, a ref and one path: undo only these hunks of the diff between from and ref. */
   hunks?: Hunk[];
-  /** Below the root of the workspace. None: everything. */
+  /** Limit the operation to these paths, relative to the workspace's root. Empty means everything. */
   paths?: string[];
-  /** The bytes of all paths, when one of them is not UTF-8. */
+  /** The exact bytes of all paths, if one of them is not valid UTF-8. */
   paths_raw?: string[];
-  /** The checkpoint gone to, or the item that undo takes back. Empty: the newest one. */
+  /** The checkpoint to restore. For undo, the checkpoint to undo, or a range such as 3..5. Empty means the newest one. */
   ref?: string;
-  /** With the course undo: take back all turns of this session, named by the beginning of its id, by its agent, or as last. */
+  /** With undo: undo all turns of this session. Name it by the start of its ID, by its agent, or as last. */
   session?: string;
 }
 
 export interface Point {
+  /** The number of removed lines. */
   minus?: number;
+  /** The number of added lines. */
   plus?: number;
+  /** The change, such as `src/auth.ts` or `npm +12 packages`. */
   text: string;
+  /** What the change is about: deleted, packages, settings, database, source, build, git, moving or machine. */
   theme: string;
 }
 
 export interface Policy {
+  /** Patterns to leave out, in the form of `.gitignore`. */
   exclude?: string[] | null;
+  /** If true, files that git ignores are left out. */
   gitignore?: boolean;
+  /** New files above this size are left out, in bytes. 0 means no limit. */
   max_new_file?: number;
 }
 
 export interface Problem {
-  /** What lies below, one line each. */
+  /** The underlying error. */
   cause?: string;
-  /** In base64. */
+  /** The exact bytes of cause, if they are not valid UTF-8. In base64. */
   cause_raw?: string;
-  /** The kind: the only thing to branch on. Kinds are added, never changed. */
+  /** The error code, such as not-found, denied or moved. Programs should decide by this field only. New codes may be added. */
   code: string;
   /** What happened, with its cause. */
   detail: string;
   /** What to do next. */
   hint?: string;
-  /** In base64. */
+  /** The exact bytes of hint, if they are not valid UTF-8. In base64. */
   hint_raw?: string;
-  /** Commands, or calls, that lead on. */
+  /** Commands or requests to try next. */
   next_steps?: string[];
-  /** Of a restore that has obstacles: what it would do. */
+  /** What a restore would do whose warnings you have not accepted. */
   plan?: Plan;
-  /** The id of the request, to ask a person with. */
+  /** The request's ID, to include when you ask for support. */
   request_id?: string;
-  /** The same request may work later. */
+  /** If true, the same request may succeed later. */
   retryable: boolean;
   /** Whether anything was changed. */
   safe?: string;
+  /** The HTTP status code. */
   status: number;
-  /** The kind in words; the same for all of one kind. */
+  /** The error code in words. It is the same for all errors with one code. */
   title: string;
-  /** Where the kind is explained. */
+  /** A URL that explains the error code. */
   type: string;
   /** What happened. */
   what: string;
-  /** In base64. */
+  /** The exact bytes of what, if they are not valid UTF-8. In base64. */
   what_raw?: string;
 }
 
 export interface Proof {
+  /** The program that computed the stock engine's ID. */
   by: string;
+  /** The checkpoint. */
   checkpoint: Checkpoint;
+  /** If true, the two IDs are equal. */
   equal: boolean;
+  /** The tree ID that Retake computed. */
   ours: string;
+  /** Entries that the stock format can't represent. */
   special: string[] | null;
+  /** The tree ID that the stock engine computed. */
   stock: string;
 }
 
 export interface PurgeBody {
-  /** Bytes to remove, in base64: every stored file that contains one of them goes. Not together with paths. */
+  /** Bytes to remove, each in base64. Every stored file that contains one of them is removed. Don't send it together with paths. */
   contents?: string[];
-  /** Paths below the root to remove, with everything below them. */
+  /** Paths to remove, relative to the workspace's root, with everything below them. */
   paths?: string[];
 }
 
 export interface PurgePlan {
+  /** Copies that a purge does not reach, for people. */
   beyond: string[] | null;
+  /** The size of the stored files to remove, in bytes. */
   bytes: number;
+  /** The number of checkpoints that contain some of it. */
   checkpoints: number;
+  /** The paths to remove, at most fifty. After the purge, checkpoints list them as gaps. */
   gaps: Gap[] | null;
+  /** Files in the workspace that still contain it. The next save stores them again. */
   live: string[] | null;
+  /** The number of further paths that `gaps` does not list. */
   more: number;
+  /** The number of stored texts in which it is masked, such as messages, prompts, conversations and check output. */
   records: number;
+  /** The number of different stored files to remove. */
   versions: number;
+  /** The workspaces that are affected, including forks. */
   workspaces: PurgeScope[] | null;
 }
 
 export interface PurgeReport {
+  /** The number of bytes that the search read. */
   bytes: number;
+  /** Copies that can still be read, for people. Empty means that nothing is left. */
   left: string[] | null;
+  /** What was removed. */
   plan: PurgePlan;
+  /** The number of stored pieces and files that the search read. */
   searched: number;
+  /** The disk space that was freed. */
   sweep: SweepReport;
 }
 
 export interface PurgeScope {
+  /** The number of checkpoints that change. */
   checkpoints: number;
+  /** The workspace's name. */
   name: string;
+  /** The workspace's ID. */
   workspace: string;
 }
 
 export interface Reaction {
+  /** The checkpoint that contains the files at the time of the event. */
   checkpoint?: Checkpoint;
+  /** The external actions that were recorded. */
   effects?: Effect[] | null;
+  /** If true, Retake does the work after this response. */
   later?: boolean;
+  /** A note to show to the agent, such as that a turn was undone. */
   note?: string;
+  /** Problems that did not prevent the work. */
   warnings?: Warning[] | null;
+  /** The workspace's ID. Absent if the directory is not protected; then nothing was done. */
   workspace?: string;
 }
 
 export interface RebuildReport {
+  /** The number of checkpoints. */
   checkpoints: number;
+  /** The number of pins. */
   pins: number;
+  /** The number of tombstones. */
   tombstones: number;
+  /** The number of workspaces. */
   workspaces: number;
 }
 
 export interface RestoreBody {
-  /** Classes of obstacles that were consented to. */
+  /** The classes of warnings that you accept. */
   accept?: string[];
-  /** As in the plan. */
+  /** The value that you sent for the plan. */
   asker?: number;
-  /** As in the plan. */
+  /** The value that you sent for the plan. */
   course: string;
-  /** Of the plan that was seen, or its first eight characters with or without a dash. */
+  /** The plan's digest, or its first eight characters with or without a dash. */
   digest: string;
-  /** As in the plan. */
+  /** The value that you sent for the plan. */
   edits?: boolean;
-  /** As in the plan. */
+  /** The value that you sent for the plan. */
   fork?: string;
-  /** As in the plan. */
+  /** The value that you sent for the plan. */
   from?: string;
-  /** As in the plan. */
+  /** The value that you sent for the plan. */
   git?: boolean;
-  /** As in the plan. */
+  /** The value that you sent for the plan. */
   hunks?: Hunk[];
-  /** Of the checkpoint of the restore, made by the asker, cp_ and a UUID, so that asking again adds nothing. Empty: made here. */
+  /** Your own ID for the new checkpoint, cp_ and a UUID, so that you can retry safely. Empty means that Retake creates one. */
   id?: string;
-  /** As in the plan. */
+  /** The value that you sent for the plan. */
   paths?: string[];
-  /** The bytes of all paths, when one of them is not UTF-8. */
+  /** The exact bytes of all paths, if one of them is not valid UTF-8. */
   paths_raw?: string[];
-  /** As in the plan. */
+  /** The value that you sent for the plan. */
   ref?: string;
-  /** As in the plan. */
+  /** The value that you sent for the plan. */
   session?: string;
 }
 
 export interface RestoreResult {
-  /** The state now. */
+  /** The checkpoint after the restore. */
   checkpoint: Checkpoint;
+  /** The number of deleted paths. */
   deleted: number;
-  /** Paths that were left; with one of them it is done in part. */
+  /** The paths that could not be changed, with the reason. They are left as is. */
   failed: Failure[];
-  /** Repositories that stay where they were. */
+  /** Git repositories that were left as is. */
   git?: GitLeft[];
-  /** Processes that still hold what was replaced. */
+  /** Processes that still have the replaced files open. */
   holders?: Holder[];
+  /** The number of paths that differ and were left as is. */
   kept: number;
+  /** The number of merged files. */
   merged: number;
-  /** Every written file was read again and is as the plan wanted it. False: this is not known. */
+  /** If true, every written file was read again and matches the plan. */
   read_back: boolean;
-  /** The state before. */
+  /** The safety checkpoint, which contains the files from before the restore. */
   safety: Checkpoint;
+  /** The checkpoint that was restored. */
   target: Checkpoint;
+  /** Problems that did not prevent the restore. */
   warnings: Warning[];
+  /** The number of written paths. */
   written: number;
 }
 
 export interface RestoreSnapshotBody {
-  /** Classes of warnings that are accepted before they are seen. Needed only for what the safety snapshot does not hold, such as uncaptured. */
+  /** The classes of warnings that you accept in advance. Needed only for what the safety snapshot does not contain, such as uncaptured. */
   accept?: string[];
-  /** Of the checkpoint of the restore, made by the asker, cp_ and a UUID, so that asking again adds nothing. Empty: made here. */
+  /** Your own ID for the new checkpoint, cp_ and a UUID, so that you can retry safely. Empty means that Retake creates one. */
   id?: string;
-  /** Below the root of the workspace. None: everything. */
+  /** Limit the operation to these paths, relative to the workspace's root. Empty means everything. */
   paths?: string[];
 }
 
 export interface Restored {
-  /** All there is now. */
+  /** The ID of the snapshot after the restore. */
   current_snapshot_id: string;
-  /** Files that were not there then. */
+  /** The number of files that were deleted because the snapshot does not contain them. */
   files_deleted: number;
-  /** Files that could not be changed; then it is done in part. */
+  /** The number of files that could not be changed. If it is not 0, the restore was done in part. */
   files_left: number;
-  /** Files that were written. */
+  /** The number of files that were written. */
   files_restored: number;
-  /** All there was before. */
+  /** The ID of the safety snapshot, which contains the files from before. */
   safety_snapshot_id: string;
-  /** What was gone back to. */
+  /** The ID of the snapshot that was restored. */
   snapshot_id: string;
 }
 
 export interface ResumeBody {
-  /** Where it goes on. Empty: where the agent worked. */
+  /** The directory to continue in. Empty means the directory that the agent worked in. */
   dir?: string;
-  /** The bytes of dir, when they are not UTF-8. In base64. */
+  /** The exact bytes of dir, if they are not valid UTF-8. In base64. */
   dir_raw?: string;
-  /** Write nothing. */
+  /** If true, nothing is written: a preview. */
   look?: boolean;
-  /** The checkpoint it goes on from. Empty: the newest of an agent. */
+  /** The checkpoint to continue from, as a ref. Empty means the newest one of an agent. */
   ref?: string;
 }
 
 export interface Resumption {
+  /** The agent's name. */
   agent: string;
+  /** The checkpoint. */
   checkpoint: Checkpoint;
+  /** The command that continues the conversation, with its arguments. */
   command: string[] | null;
+  /** The directory to run the command in. */
   dir: string;
+  /** The external actions that can't be undone. */
   effects: Effect[] | null;
+  /** If true, the conversation ends at that turn. Otherwise it contains everything that was said. */
   exact: boolean;
+  /** The first open task. */
   next?: Task;
+  /** The note for the agent. */
   note: string;
+  /** The ID of the new session, or of the original one if no fork was created. */
   session: string;
+  /** The turn that was undone since and that the conversation still contains. */
   taken?: string;
+  /** The to-do list at the checkpoint. */
   tasks: Task[] | null;
+  /** Why the conversation does not end at that turn, or why there is no command. */
   why?: string;
 }
 
 export interface Return {
+  /** The IDs of older checkpoints that the same undo took back. */
   also?: string[] | null;
-  /** The checkpoint that holds all there was. */
+  /** The ID of the safety checkpoint, which contains the files from before. */
   before: string;
+  /** What was done: restore, undo, redo, adopt, finish or unwind. */
   course: string;
+  /** The number of deleted paths. */
   deleted: number;
-  /** Paths that were left, because they moved on. */
+  /** The paths that could not be changed, with the reason. */
   failed?: Failure[] | null;
+  /** The parts of one file's change that were undone. Absent means the whole change. */
   hunks?: Hunk[] | null;
+  /** The number of paths that differ and were left as is. */
   kept?: number;
+  /** The number of merged files. */
   merged?: number;
+  /** The paths that it was limited to. Absent means everything. */
   paths?: string[] | null;
-  /** The bytes of all paths, when one of them is not UTF-8. */
+  /** The exact bytes of all `paths`, if one of them is not valid UTF-8. */
   paths_raw?: string[];
-  /** As in the plan. */
+  /** The ID of the checkpoint that was restored, undone or redone. */
   target: string;
+  /** The number of written paths. */
   written: number;
 }
 
 export interface RowChange {
-  /** Absent of a deleted row. */
+  /** The values after the change, in column order. Absent for a deleted row. */
   after?: CellValue[] | null;
-  /** In the order of the columns; absent of an added row. */
+  /** The values before the change, in column order. Absent for an added row. */
   before?: CellValue[] | null;
-  /** Of an edited row: the columns that differ, from 0 on. */
+  /** The columns that differ in an edited row, counted from 0. */
   cells?: number[] | null;
+  /** The type of change: added, deleted or edited. */
   what: string;
 }
 
 export interface RowsDiff {
-  /** Absent before the first. */
+  /** The earlier checkpoint. Absent when the later one has no parent. */
   from?: Checkpoint;
-  /** Tables that are equal. */
+  /** The number of tables without differences. */
   same: number;
-  /** Those that differ or could not be compared, or the one that was asked for. */
+  /** The tables that differ or could not be compared, or the table that you asked for. */
   tables: TableRows[];
-  /** Absent when it is now. */
+  /** The later checkpoint. Absent when you compare with the current files. */
   to?: Checkpoint;
-  /** Nothing could be compared, and why. */
+  /** Why nothing could be compared. */
   why?: string;
 }
 
 export interface Run {
-  /** RFC 3339. */
+  /** The time at which the run started. RFC 3339. */
   at: string;
+  /** The error, if the run failed. */
   err?: string;
-  /** Nanoseconds. */
+  /** How long it took, in nanoseconds. */
   took: number;
-  /** What came of it, in words. */
+  /** The result, for people. */
   what: string;
 }
 
 export interface Safety {
+  /** The number that the safety checkpoint has or will get. */
   number: number;
-  /** Nothing changed since it was taken. */
+  /** If true, the checkpoint exists already, because nothing changed since. */
   there: boolean;
 }
 
 export interface SaveBody {
-  /** Nanoseconds. A capture that takes longer seals what it has first. */
+  /** A time limit in nanoseconds. If the save takes longer, a partial checkpoint is saved first. */
   budget?: number;
-  /** Made by the asker, cp_ and a UUID, so that asking again adds nothing. Empty: made here. */
+  /** Your own ID for the new checkpoint, cp_ and a UUID, so that you can retry safely. Empty means that Retake creates one. */
   id?: string;
-  /** Add no checkpoint when no file changed. */
+  /** If true, no checkpoint is added when no file changed. */
   if_changed?: boolean;
-  /** Why this checkpoint is worth recording. */
+  /** The checkpoint's message. */
   intent?: string;
-  /** Pin it under this name. */
+  /** Pin the checkpoint under this name. */
   pin?: string;
+  /** Why the checkpoint is taken. Empty means manual. */
   trigger?: string;
 }
 
 export interface SaveResult {
+  /** The new checkpoint, or the latest one if `recorded` is false. */
   checkpoint: Checkpoint;
-  /** Files were new. */
+  /** If true, files differ from the checkpoint before. */
   created: boolean;
-  /** What was sealed first, when the budget ran out. */
+  /** The partial checkpoint that was saved first because `budget` ran out. */
   partial?: Checkpoint;
-  /** A checkpoint was added; without one it is the latest. */
+  /** If true, a checkpoint was added. */
   recorded: boolean;
+  /** Problems that did not prevent the save. */
   warnings: Warning[] | null;
+  /** The workspace. */
   workspace: Workspace;
 }
 
 export interface Schedule {
-  /** RFC 3339. */
+  /** The time at which the schedule was created. RFC 3339. */
   created: string;
-  /** Five fields, in UTC. */
+  /** When it runs: five cron fields, in UTC. */
   cron: string;
+  /** The schedule's ID: `sch_` and a UUID. */
   id: string;
-  /** Nanoseconds. */
+  /** Each run starts up to this much later, in nanoseconds. */
   jitter: number;
+  /** The last run. Absent if there was none. */
   last?: Run;
-  /** Runs that nobody was there for. */
+  /** The number of runs that were missed, for example while the server was down. */
   missed: number;
-  /** RFC 3339. */
+  /** The time of the next run. RFC 3339. */
   next: string;
+  /** What it does: save, retain or drill. */
   work: string;
+  /** The ID of the workspace to save. */
   workspace?: string;
 }
 
 export interface ScheduleBody {
-  /** Five fields, in UTC. */
+  /** When to run: five cron fields, in UTC. */
   cron: string;
-  /** Nanoseconds; each run begins up to so much later. */
+  /** Start each run up to this much later, in nanoseconds. */
   jitter?: number;
-  /** save, retain or drill. */
+  /** What to do: save (a checkpoint, if files changed), retain (delete what retention no longer keeps) or drill (read stored data back). */
   work: string;
-  /** For checkpoints. Empty: the default one. */
+  /** The ID of the workspace to save. Empty means the namespace's default workspace. */
   workspace?: string;
 }
 
 export interface ScrubBody {
-  /** The part of all file bytes to read, from 0 (structure only) to 1. */
+  /** The share of all file content to read, from 0 (structure only) to 1. */
   share?: number;
 }
 
 export interface ScrubReport {
+  /** The number of bytes that were read. */
   bytes: number;
+  /** The number of checkpoints that were read. */
   checkpoints: number;
+  /** What could not be read or did not match, for people. Empty means that all is well. */
   failed: string[] | null;
+  /** The number of stored objects that were read. */
   objects: number;
 }
 
 export interface Segment {
+  /** The size of the part, in bytes. */
   bytes: number;
+  /** The object ID of the part. */
   object: string;
 }
 
 export interface Signal {
+  /** The agent's name, such as `claude-code`. */
   agent: string;
+  /** The tool call, for the events call and called. */
   call?: Call;
+  /** The directory that the agent works in. */
   dir: string;
+  /** The error that ended the turn. */
   failed?: string;
+  /** If true, the agent shows the response to its model. */
   hears?: boolean;
+  /** The event's ID: `sg_` and a UUID. An event with a known ID does nothing. */
   id: string;
+  /** The type of event: session-start, prompt, call, called, tasks, turn-end, compact, sub-start, sub-end or session-end. */
   kind: string;
+  /** If true, a program wrote the prompt. */
   machine?: boolean;
+  /** The agent's last message in the turn. */
   message?: string;
+  /** The agent's process ID, if it runs on this machine. */
   pid?: number;
+  /** The prompt that starts the turn. */
   prompt?: string;
+  /** Why the session started or ended: startup, resume, fork, clear or logout. */
   reason?: string;
+  /** The number of background jobs that still run at the end of the turn. */
   running?: number;
+  /** The agent's ID for the session. */
   session: string;
+  /** The agent's ID for the subagent. */
   subagent?: string;
+  /** The whole to-do list. */
   tasks?: Task[] | null;
-  /** RFC 3339. */
+  /** The time of the event. RFC 3339. */
   time: string;
+  /** The file that the agent writes the conversation to. */
   transcript?: string;
+  /** The agent's ID for the turn. */
   turn?: string;
+  /** The agent's version. */
   version?: string;
 }
 
 export interface Snapshot {
-  /** Nothing is missing. */
+  /** If true, the snapshot lacks nothing. */
   complete: boolean;
-  /** RFC 3339. */
+  /** The time at which the snapshot was taken. RFC 3339. */
   created_at: string;
+  /** The number of files in the snapshot. */
   files: number;
-  /** Why this checkpoint was worth recording. */
+  /** The checkpoint's message. */
   label: string;
-  /** For people; never given twice. */
+  /** The checkpoint's number, for people. A number is never used twice in a workspace. */
   number: number;
-  /** Of the whole tree. */
+  /** The size of all files in the snapshot, in bytes. */
   size_bytes: number;
+  /** The snapshot's ID: cp_ and a UUID. */
   snapshot_id: string;
+  /** The workspace's ID. */
   workspace_id: string;
 }
 
 export interface SnapshotBody {
-  /** Why this checkpoint is worth recording. */
+  /** The checkpoint's message. */
   label?: string;
-  /** Made by the asker, cp_ and a UUID, so that asking again adds nothing. Empty: made here. */
+  /** Your own ID for the new checkpoint, cp_ and a UUID, so that you can retry safely. Empty means that Retake creates one. */
   snapshot_id?: string;
-  /** Empty: the default one of the namespace. */
+  /** The workspace's ID. Empty means the namespace's default workspace. */
   workspace_id?: string;
 }
 
 export interface SpacePlan {
+  /** The storage limit, in bytes. 0 means no limit. */
   budget: number;
+  /** The checkpoints to delete, oldest first. The list is never shortened. */
   drops: Drop[] | null;
+  /** About how much disk space the cleanup frees, in bytes, including `garbage`. */
   frees: number;
+  /** About how much no checkpoint needs already, in bytes. */
   garbage: number;
+  /** The last cleanup. */
   last?: TidyUp;
+  /** Why checkpoints are deleted that are not too old: budget, room or floor. Absent if there is no need. */
   need?: string;
+  /** The disk space of the store. */
   store: StoreState;
+  /** The checkpoints of each workspace. */
   workspaces: WorkspaceSpace[] | null;
 }
 
 export interface Spoken {
+  /** The conversation that the lines are from. */
   conversation: Conversation;
-  /** Oldest first; likely secrets are masked. */
+  /** The messages, oldest first. Likely secrets are masked. */
   lines: SpokenLine[];
 }
 
 export interface SpokenLine {
+  /** The text. Likely secrets are masked. */
   text: string;
-  /** Which tool an agent calls, or which one answers. */
+  /** The tool that the agent calls, or the tool that returned the text. */
   tool?: string;
-  /** you, agent, tool or note. */
+  /** Who wrote it: you, agent, tool or note. */
   who: string;
 }
 
 export interface Standing {
+  /** The shell command. */
   command: string;
+  /** The check's name. */
   name: string;
 }
 
 export interface StandingList {
+  /** The checks. */
   standing: Standing[];
 }
 
 export interface State {
+  /** The tool calls of the turn. */
   calls: Call[] | null;
+  /** The checkpoint. */
   checkpoint: Checkpoint;
+  /** The conversation. Absent if Retake does not have it. */
   conversation?: Conversation;
+  /** The to-do list. */
   tasks: Task[] | null;
 }
 
 export interface Status {
+  /** The check results of the latest checkpoint. */
   answers?: Answer[] | null;
+  /** The state of the backup. Absent if none is set. */
   backup?: Backup;
+  /** The number of checkpoints. */
   count: number;
+  /** The last test restore of a good checkpoint. */
   drill?: Drill;
+  /** The newest good checkpoint: complete, and all checks passed. */
   good?: Checkpoint;
+  /** The newest checkpoint. */
   latest?: Checkpoint;
+  /** What changed since the newest checkpoint. */
   now: Counts;
+  /** How the store is separated from the agent: same-user, separate-user, remote or remote+lock. */
   protection: string;
+  /** If true, a save is running, and `now` is not known. */
   saving?: boolean;
+  /** The disk space of the store. */
   store: StoreState;
+  /** How Retake notices changed files. */
   tracking: Tracking;
+  /** The workspace. */
   workspace: Workspace;
 }
 
 export interface Step {
-  /** What it does to the content, such as rows of a table. Absent: not known, or bytes only. */
+  /** What it does to the content, such as `users 20 → 500 rows`. Absent if that is not known. */
   means?: string;
+  /** How the file is merged. */
   merge?: Merge;
-  /** What is there; absent: nothing. */
+  /** The current file. Absent if there is none. */
   now?: Entry;
+  /** The path, relative to the workspace's root. */
   path: string;
-  /** The bytes of path, when they are not UTF-8. In base64. */
+  /** The exact bytes of `path`, if they are not valid UTF-8. In base64. */
   path_raw?: string;
-  /** What it becomes; absent: nothing. */
+  /** The file after the restore. Absent if it is deleted. */
   then?: Entry;
-  /** The database it belongs to; its files are replaced as one. */
+  /** The database that the file belongs to. All files of a database are replaced together. */
   unit?: string;
-  /** The bytes of unit, when they are not UTF-8. In base64. */
+  /** The exact bytes of `unit`, if they are not valid UTF-8. In base64. */
   unit_raw?: string;
-  /** added is brought back. */
+  /** The type of change: added (brought back), deleted, edited, retyped, moded or timed. */
   what: string;
 }
 
 export interface StoreState {
+  /** The size of the store, in bytes. */
   bytes: number;
+  /** The minimum free space, in bytes. Below it, saves are refused. */
   floor: number;
+  /** The free space on the store's disk, in bytes. */
   free: number;
 }
 
 export interface Story {
+  /** The number of changed files and lines. */
   counts: StoryCounts;
+  /** The number of changes on the machine that don't belong to the workspace. They are in `facts` only if you set `machine`. */
   elsewhere?: number;
+  /** The changes by meaning, such as packages, settings and database tables. */
   facts: Fact[] | null;
+  /** Marks that need attention. */
   flags: Flag[] | null;
+  /** The earlier checkpoint. Absent when the later one has no parent. */
   from?: Checkpoint;
+  /** A short summary. */
   gist: Gist;
+  /** The changed files in groups, the most important first. */
   groups: Group[] | null;
+  /** The later checkpoint. Absent when you compare with the current files. */
   to?: Checkpoint;
+  /** Files whose changes could not be explained by meaning, with the reason. */
   unread: Unread[] | null;
 }
 
 export interface StoryCounts {
+  /** The number of added files. */
   added: number;
+  /** The number of deleted files. */
   deleted: number;
+  /** The number of edited files. */
   edited: number;
+  /** The number of removed lines, lock files not included. */
   minus: number;
+  /** The number of files of which only mode, owner or extended attributes changed. */
   moded: number;
+  /** The number of added lines, lock files not included. */
   plus: number;
+  /** The number of renamed files. */
   renamed: number;
+  /** The number of paths that changed their type, such as from file to link. */
   retyped: number;
+  /** The number of files of which only the modification time changed. */
   timed: number;
 }
 
 export interface Subagent {
+  /** The subagent's type, such as Explore. */
   name?: string;
+  /** What the subagent was asked to do. Likely secrets are masked. */
   task?: string;
 }
 
 export interface Summary {
+  /** The size of the files, in bytes. */
   bytes: number;
+  /** The number of directories, including this one. */
   dirs: number;
+  /** The number of files. */
   files: number;
+  /** The newest modification time below the directory, in nanoseconds since 1970. */
   max_time: number;
+  /** The number of symbolic links. */
   symlinks: number;
 }
 
 export interface SweepReport {
+  /** The size of the store after it, in bytes. */
   after: number;
+  /** The size of the store before it, in bytes. */
   before: number;
-  /** Most extra bytes while it ran. */
+  /** The most extra disk space that was used while it ran, in bytes. */
   peak: number;
-  /** Nanoseconds. */
+  /** How long it took, in nanoseconds. */
   took: number;
 }
 
 export interface TableColumn {
-  /** Rows are paired by it. */
+  /** If true, rows are matched by this column. */
   key?: boolean;
+  /** The column's name. */
   name: string;
-  /** It was added or deleted; absent: it is on both sides. */
+  /** Either added or deleted. Absent if the column is on both sides. */
   what?: string;
 }
 
 export interface TableRows {
+  /** The number of added rows. */
   added: number;
-  /** Of the table that was asked for. */
+  /** The columns of the table that you asked for. */
   columns: TableColumn[];
-  /** Columns that the database makes of others; they are not compared. */
+  /** Columns that the database computes. They are not compared. */
   computed?: string[];
+  /** The number of deleted rows. */
   deleted: number;
+  /** The number of edited rows. */
   edited: number;
-  /** Rows that do not differ. */
+  /** The number of rows without differences. */
   equal: number;
+  /** The table's name. */
   name: string;
-  /** Of the table that was asked for: deleted, edited, then added ones, each by key. */
+  /** The rows of the table that you asked for: deleted, edited, then added ones, each in key order. */
   rows: RowChange[];
-  /** More columns, which are compared only. */
+  /** The number of further columns, which are compared but not listed. */
   unlisted?: number;
-  /** The table was added, deleted or edited; absent: it is equal. */
+  /** Whether the table was added, deleted or edited. Absent if it is the same. */
   what?: string;
-  /** Not all of it could be compared, and why; the counts are of what was. */
+  /** Why a part of the table could not be compared. The counts include only what was compared. */
   why?: string;
 }
 
 export interface Task {
+  /** The task's ID in its list. */
   id: string;
+  /** The state: pending, in-progress, completed, failed or skipped. */
   status: string;
+  /** What to do. */
   title: string;
 }
 
 export interface TaskCount {
+  /** The number of completed tasks. */
   done: number;
+  /** The number of failed tasks. */
   failed?: number;
+  /** The first task that is not done. */
   next?: string;
+  /** The number of tasks. */
   total: number;
 }
 
 export interface TaskList {
+  /** The tasks, in order. */
   tasks: Task[];
 }
 
 export interface ThinReport {
+  /** The number of deleted checkpoints. */
   forgotten: number;
+  /** By how much the store is still above its storage limit, in bytes. What must be kept takes more. */
   over?: number;
+  /** The disk space that was freed. */
   sweep: SweepReport;
 }
 
 export interface TidyUp {
-  /** RFC 3339. */
+  /** The time of the cleanup. RFC 3339. */
   at: string;
+  /** The number of checkpoints that were deleted since the cleanup before. */
   forgotten: number;
+  /** The disk space that was freed, in bytes. */
   gave: number;
+  /** How long it took, in nanoseconds. */
   took: number;
 }
 
 export interface Timeline {
-  /** Newest first. */
+  /** The checkpoints, newest first. */
   checkpoints: Checkpoint[] | null;
+  /** What is known about each checkpoint, by checkpoint ID: a summary, check results, whether it is good. */
   findings: Record<string, Finding>;
+  /** The newest good checkpoint, whether it is in this part or not. */
   good?: Checkpoint;
+  /** The pins of the workspace. */
   pins: Pin[] | null;
-  /** Of the whole timeline. */
+  /** The number of checkpoints in the whole timeline. */
   total: number;
+  /** The workspace. */
   workspace: Workspace;
 }
 
 export interface Tombstone {
-  /** RFC 3339. */
+  /** The time at which it was deleted. RFC 3339. */
   at: string;
+  /** The deleted checkpoint's ID. */
   id: string;
+  /** The deleted checkpoint's number. It is never used again. */
   number: number;
+  /** The ID of the checkpoint before it. */
   parent?: string;
-  /** RFC 3339. */
+  /** The time at which the checkpoint had been taken. RFC 3339. */
   time: string;
 }
 
 export interface TombstoneList {
+  /** A tombstone for each deleted checkpoint. */
   tombstones: Tombstone[];
 }
 
 export interface Tracking {
+  /** The last comparison of all files with what the watcher reported. */
   check?: CrossCheck;
+  /** How often the watcher could not be trusted, so that Retake checked every file. */
   doubts: number;
+  /** The number of changes that the watcher reported since it started. */
   events: number;
+  /** The watcher: fanotify, inotify, or scan (every file is checked). */
   mode: string;
+  /** The number of processes that Retake can't inspect for memory-mapped files. */
   unseen: number;
+  /** Why a better mode is not used, or why the next save checks every file. */
   why?: string;
 }
 
 export interface Try {
-  /** RFC 3339. */
+  /** The time of the attempt. RFC 3339. */
   at: string;
-  /** Of the answer; absent: there was none. */
+  /** The HTTP status of the receiver. Absent if it did not respond. */
   status?: number;
-  /** Nanoseconds. */
+  /** How long it took, in nanoseconds. */
   took: number;
+  /** Why the attempt failed. */
   why?: string;
 }
 
 export interface Turn {
+  /** The agent's name, such as `claude-code`. */
   agent: string;
-  /** RFC 3339. */
+  /** The time at which the turn started, as the agent reported it. RFC 3339. */
   began?: string;
+  /** The number of tool calls so far. */
   calls?: number;
+  /** The risky command that the checkpoint was taken before. */
   command?: string;
+  /** Other sessions that worked at the same time, such as `codex 0f3a`. */
   contested?: string[] | null;
+  /** The directory that the agent was started in, relative to the workspace's root. */
   dir?: string;
+  /** The error that ended the turn. */
   failed?: string;
+  /** The agent's ID for the turn. */
   id?: string;
+  /** The time between the event and the reading of the files, in nanoseconds. */
   late?: number;
+  /** If true, a program wrote the prompt. */
   machine?: boolean;
+  /** The files that the agent's file tools wrote so far, relative to the workspace's root. */
   paths?: string[] | null;
+  /** The prompt. */
   prompt?: string;
+  /** Why the command is risky. */
   risk?: string;
+  /** The number of background jobs that were still running, so that files could still change. */
   running?: number;
+  /** The agent's ID for the session. */
   session: string;
+  /** The agents that this agent started. */
   subagents?: Subagent[] | null;
+  /** The to-do list in numbers. */
   tasks?: TaskCount;
+  /** The agent's version. */
   version?: string;
+  /** The start of the agent's last message. Likely secrets are masked. */
   words?: string;
 }
 
 export interface Unread {
+  /** The path of the file. */
   path: string;
+  /** The reader that tried. */
   reader: string;
+  /** The reason, for people. */
   why: string;
 }
 
 export interface Usage {
-  /** Of the store. */
+  /** The size of the store, in bytes. */
   bytes: number;
+  /** The number of checkpoints. */
   checkpoints: number;
+  /** The limits of the namespace. */
   limits: Limits;
+  /** The namespace's name. */
   namespace: string;
+  /** The number of workspaces. */
   workspaces: number;
 }
 
 export interface Verification {
+  /** If true, the check ran during a bisect and does not decide whether a checkpoint is good. */
   bisect?: boolean;
+  /** Who reported the result: `retake` if Retake ran the check, else a person or an agent. */
   by: string;
+  /** The checkpoint's ID. */
   checkpoint: string;
+  /** If true, an agent reported the result and Retake did not see the check run. */
   claim?: boolean;
+  /** The command that ran. */
   command: string;
+  /** The content ID of the files. The result also applies to other checkpoints with the same content ID. */
   content: string;
+  /** The exit code. */
   exit: number;
+  /** The ID of the result: `vf_` and a UUID. */
   id: string;
+  /** The check's name. */
   name: string;
+  /** The checkpoint's number. */
   number: number;
+  /** The end of the output. Likely secrets are masked. Only if you ask for one checkpoint. */
   output?: string;
+  /** What the test runner counted, such as `14 of 212 failed`. */
   score?: string;
-  /** RFC 3339. */
+  /** The time at which the command started. RFC 3339. */
   started: string;
+  /** How long the command ran, in nanoseconds. */
   took: number;
+  /** The result: passed, failed, could-not-run, changed (files changed while it ran) or running. */
   verdict: string;
+  /** Where the command ran: live (the workspace), fork (a temporary fork at the workspace's path) or elsewhere. */
   where: string;
+  /** Why it could not run, or which files changed. */
   why?: string;
+  /** The workspace's ID. */
   workspace: string;
+  /** Files that the command left in the workspace. */
   wrote?: string[] | null;
 }
 
 export interface VerificationList {
+  /** The results. */
   verifications: Verification[];
 }
 
 export interface Warning {
+  /** The type of problem, for programs. */
   code: string;
+  /** The problem, for people. */
   text: string;
 }
 
 export interface Webhook {
-  /** RFC 3339. */
+  /** The time at which the webhook was created. RFC 3339. */
   created: string;
-  /** RFC 3339. */
+  /** The time at which the webhook was disabled. Absent while it is enabled. RFC 3339. */
   disabled?: string;
+  /** The webhook's ID: `wh_` and a UUID. */
   id: string;
-  /** Of scheme v1a: the key to check with. */
+  /** The public key to verify signatures with. Only with the scheme v1a. */
   public?: string;
-  /** Until a day after that the old secret signs too. RFC 3339. */
+  /** The time at which the secret was last replaced. For one day after that, messages are signed with both secrets. RFC 3339. */
   rotated?: string;
+  /** How messages are signed: v1 (a shared secret) or v1a (a key pair). */
   scheme: string;
-  /** None: all, under their first names. */
+  /** The event types to send. Empty means all, without the snapshot.* aliases. */
   types: string[];
+  /** The URL that receives the events. */
   url: string;
-  /** It is disabled. */
+  /** Why the webhook is disabled. */
   why?: string;
 }
 
 export interface Worker {
+  /** The agent's name. */
   agent: string;
+  /** The agent's ID for the session. */
   session: string;
-  /** RFC 3339. */
+  /** The time at which the turn started. RFC 3339. */
   since: string;
 }
 
 export interface Workspace {
-  /** RFC 3339. */
+  /** The time at which the workspace was created. RFC 3339. */
   created: string;
+  /** The device number of the root directory. */
   dev: number;
-  /** RFC 3339. */
+  /** The time at which protection ended. Absent while the directory is protected. The history is kept. RFC 3339. */
   ended?: string;
+  /** The workspace's ID: `ws_` and a UUID. */
   id: string;
+  /** The inode number of the root directory. */
   ino: number;
-  /** A restore that was interrupted; told by locate and status. */
+  /** A restore that stopped halfway. Only `locate` and `status` report it. */
   interrupted?: Interruption;
+  /** The workspace's name. */
   name: string;
-  /** The bytes of name, when they are not UTF-8. In base64. */
+  /** The exact bytes of `name`, if they are not valid UTF-8. In base64. */
   name_raw?: string;
-  /** Of a fork: what it forked from. */
+  /** The checkpoint that a fork was created from. Absent if it is not a fork. */
   origin?: Origin;
+  /** The absolute path of the root directory. */
   root: string;
-  /** The bytes of root, when they are not UTF-8. In base64. */
+  /** The exact bytes of `root`, if they are not valid UTF-8. In base64. */
   root_raw?: string;
+  /** Why the newest checkpoints may be missing from lists. Only `locate` reports it. */
   stale?: string;
 }
 
 export interface WorkspaceList {
+  /** The workspaces. */
   workspaces: WorkspaceState[];
 }
 
 export interface WorkspaceSpace {
+  /** The bytes that the checkpoints of each of the last thirty days added, today last. First checkpoints are not included. */
   brought: number[] | null;
+  /** Why nothing of this workspace is deleted at present. */
   closed?: string;
+  /** The number of checkpoints of each of the last thirty days, today last. */
   days: number[] | null;
+  /** The age after which checkpoints are deleted even if a rule keeps them, in nanoseconds. Pins, the newest one, fork bases and checkpoints in use are kept. 0 means never. */
   gone_after: number;
+  /** How many checkpoints each rule keeps. */
   kept: KeptFor[] | null;
+  /** How long checkpoints are kept at least, in nanoseconds. Only days on which you work count. 0 means forever. */
   within: number;
+  /** The workspace's ID. */
   workspace: string;
 }
 
 export interface WorkspaceState {
+  /** The number of checkpoints. */
   count: number;
-  /** RFC 3339. */
+  /** The time at which the workspace was created. RFC 3339. */
   created: string;
+  /** The device number of the root directory. */
   dev: number;
-  /** RFC 3339. */
+  /** The time at which protection ended. Absent while the directory is protected. The history is kept. RFC 3339. */
   ended?: string;
-  /** Its directory is not there. */
+  /** If true, the root directory does not exist. */
   gone: boolean;
+  /** The workspace's ID: `ws_` and a UUID. */
   id: string;
+  /** The inode number of the root directory. */
   ino: number;
+  /** A restore that stopped halfway. Lists don't report it. */
   interrupted?: Interruption;
+  /** The newest checkpoint. */
   latest?: Checkpoint;
+  /** The workspace's name. */
   name: string;
-  /** The bytes of name, when they are not UTF-8. In base64. */
+  /** The exact bytes of `name`, if they are not valid UTF-8. In base64. */
   name_raw?: string;
+  /** The checkpoint that a fork was created from. Absent if it is not a fork. */
   origin?: Origin;
+  /** The absolute path of the root directory. */
   root: string;
-  /** The bytes of root, when they are not UTF-8. In base64. */
+  /** The exact bytes of `root`, if they are not valid UTF-8. In base64. */
   root_raw?: string;
+  /** Why the newest checkpoints may be missing. Lists don't report it. */
   stale?: string;
 }

@@ -1,0 +1,103 @@
+package httpapi
+
+import (
+	"time"
+
+	"github.com/retake-dev/retake"
+)
+
+func requestExamples() map[string]any {
+	return map[string]any{
+		"InitBody":            initBody{Dir: "/home/me/shop"},
+		"SaveBody":            saveBody{Intent: "before the upgrade"},
+		"PlanBody":            planBody{Course: retake.CourseRestore, Ref: "14", Paths: []string{"src"}},
+		"RestoreBody":         restoreBody{Course: retake.CourseRestore, Ref: "14", Paths: []string{"src"}, Digest: "5363-2fa3", Accept: []string{retake.ObstacleChanged}},
+		"ApplyBody":           applyBody{Ref: "14", Accept: []string{retake.ObstacleChanged}},
+		"ForkBody":            forkBody{Ref: "14", Dir: "/home/me/try"},
+		"ResumeBody":          resumeBody{Ref: "14"},
+		"AttestBody":          attestBody{Name: "test", Command: "npm test", Started: at(10, 28), Took: 964 * time.Millisecond},
+		"PinBody":             pinBody{Ref: "14"},
+		"ForgetBody":          forgetBody{Refs: []string{"12"}},
+		"PurgeBody":           purgeBody{Paths: []string{".env"}},
+		"BackupBody":          backupBody{URL: "git@example.com:me/backup.git"},
+		"ScrubBody":           scrubBody{Share: 0.1},
+		"LimitsBody":          limitsBody{Workspaces: ptr(int64(500))},
+		"KeyBody":             keyBody{Kind: retake.KeyAgent, Name: "ci"},
+		"HookBody":            hookBody{URL: "https://example.com/hook", Types: []retake.EventType{retake.EventCreated}},
+		"ChangeHookBody":      changeHookBody{URL: "https://example.com/hook"},
+		"ScheduleBody":        scheduleBody{Work: retake.WorkSave, Workspace: exampleWorkspace, Cron: "0 * * * *"},
+		"DeletionBody":        deletionBody{Workspace: exampleWorkspace, Refs: []string{"12"}, Why: "contains a password"},
+		"HoldBody":            holdBody{Ref: "14", Name: "case-7"},
+		"SnapshotBody":        snapshotBody{Label: "before the upgrade"},
+		"RestoreSnapshotBody": restoreSnapshotBody{Paths: []string{"src"}},
+	}
+}
+
+func namespaceExample() retake.Namespace {
+	return retake.Namespace{ID: "acme", Created: at(8, 0), Default: exampleWorkspace, Limits: retake.DefaultLimits(), Roots: []string{}}
+}
+
+func keyExample() retake.Key {
+	return retake.Key{ID: "key_01a1e799-6c51-786c-8483-a7dfd0bf522a", Kind: retake.KeyAgent, Name: "ci", Tail: "w4h9", Workspaces: []string{}, Created: at(8, 30)}
+}
+
+func webhookExample() retake.Webhook {
+	return retake.Webhook{ID: "wh_01a1e799-8736-7c66-8754-2e8ad995775f", URL: "https://example.com/hook", Types: []retake.EventType{retake.EventCreated}, Scheme: retake.SchemeShared, Created: at(8, 30)}
+}
+
+func deliveryExample() retake.Delivery {
+	return retake.Delivery{
+		ID: "msg_41", Webhook: webhookExample().ID, Event: 41, Type: retake.EventCreated, State: retake.DeliveryDelivered, Created: at(10, 27),
+		Tries: []retake.Try{{At: at(10, 27), Status: 204, Took: 80 * time.Millisecond}},
+	}
+}
+
+func scheduleExample() retake.Schedule {
+	return retake.Schedule{
+		ID: "sch_01a1e799-8861-79ad-ba0f-3de80b4a4bc4", Work: retake.WorkSave, Workspace: exampleWorkspace, Cron: "0 * * * *", Created: at(8, 30), Next: at(11, 0),
+		Last: &retake.Run{At: at(10, 0), Took: 30 * time.Millisecond, What: "checkpoint 13"},
+	}
+}
+
+func deletionExample() retake.Deletion {
+	return retake.Deletion{
+		ID: "del_01a1e799-88a0-757f-9e5e-7779983c49ea", Workspace: exampleWorkspace, Checkpoints: []retake.CheckpointID{exampleBefore},
+		Why: "contains a password", State: retake.DeletionWaiting, Asked: at(11, 0), Due: at(11, 0).AddDate(0, 0, 7),
+	}
+}
+
+func serverExamples() map[string]any {
+	cp := checkpointExample()
+	return map[string]any{
+		"Namespace":  namespaceExample(),
+		"Usage":      retake.Usage{Namespace: "acme", Workspaces: 3, Checkpoints: 23, Bytes: 635826, Limits: retake.DefaultLimits()},
+		"Key":        keyExample(),
+		"NewKey":     retake.NewKey{Key: keyExample(), Secret: "rtk_agent_…w4h9"},
+		"Webhook":    webhookExample(),
+		"NewWebhook": retake.NewWebhook{Webhook: webhookExample(), Secret: "whsec_…"},
+		"Delivery":   deliveryExample(),
+		"Schedule":   scheduleExample(),
+		"AuditProof": retake.AuditProof{Entries: 87, Anchors: 2, Head: exampleDigest, Public: "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="},
+		"Deletion":   deletionExample(),
+		"Snapshot":   snapshotOf(&cp),
+		"Restored":   restored{Restored: 1, ID: cp.ID, Safety: exampleSafety, Now: "cp_01a1e799-a761-731e-ba03-3925c0aa7ea7"},
+	}
+}
+
+func pageExamples() map[string]any {
+	cp := checkpointExample()
+	entry := retake.AuditEntry{
+		Seq: 87, Time: at(11, 0), Actor: retake.Actor{Kind: retake.KeyOperator, Key: keyExample().ID, Name: "me"}, Verb: "hold", Subject: string(cp.ID),
+		Prev: exampleDigest, Hash: "7662fced98af12387fbe4321f816f653fb8f7bfcc0dc8bcd4ac1e7ef50ebc78c",
+	}
+	return map[string]any{
+		"PageAuditEntry": page[retake.AuditEntry]{Data: []retake.AuditEntry{entry}},
+		"PageDeletion":   page[retake.Deletion]{Data: []retake.Deletion{deletionExample()}},
+		"PageDelivery":   page[retake.Delivery]{Data: []retake.Delivery{deliveryExample()}},
+		"PageEvent":      page[retake.Event]{Data: []retake.Event{eventExample()}},
+		"PageKey":        page[retake.Key]{Data: []retake.Key{keyExample()}},
+		"PageSchedule":   page[retake.Schedule]{Data: []retake.Schedule{scheduleExample()}},
+		"PageSnapshot":   page[snapshot]{Data: []snapshot{snapshotOf(&cp)}},
+		"PageWebhook":    page[retake.Webhook]{Data: []retake.Webhook{webhookExample()}},
+	}
+}
