@@ -35,7 +35,7 @@ purge: ## 1,000 secrets captured in every way, purged, and searched for
 	RETAKE_PURGE_SECRETS=1000 RETAKE_PURGE_RESULT=$(CURDIR)/bench/results/purge.json go test -count=1 -timeout 60m -run TestR3_PurgedSecretsAreGone ./test/purge
 
 agents: ## real agents against a model that follows a script; npm fetches them
-	go run ./test/agents -install -o test/agents/results.json -doc docs/AGENTS.md -pages docs/start
+	go run ./test/agents -install -o test/agents/results.json -doc docs/start/agents.md -pages docs/start
 
 headless: ## a hundred turns of real agents that exit after each: none is lost, none holds your edits
 	go run ./test/agents -install -headless 100 -beds 2 -versions 2.1.78,2.1.325 -o test/agents/headless.json
@@ -50,7 +50,7 @@ sizes: ## lines per package, and the longest files
 	@echo; find . -name '*.go' -not -path './.*' | xargs wc -l | grep -v ' total$$' | sort -rn | head -10
 
 story: ## scripted runs with a known truth, held against what is told of them
-	go run ./test/story -o test/story/results.json -page docs/STORY.md
+	go run ./test/story -o test/story/results.json -page docs/use/what-changed.md
 
 pictures: ## the pictures of the documents, from a morning that is really played
 	go run ./test/pictures -o docs/pictures

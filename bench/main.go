@@ -75,7 +75,7 @@ func parse() flags {
 	flag.StringVar(&f.keep, "keep", "", "keep the built workspaces in this directory, and take them from there the next time")
 	flag.StringVar(&f.out, "o", "", "write all samples to this file, as JSON; scenarios it has and that do not run stay")
 	flag.StringVar(&f.report, "report", "", "write the page of the documentation and its plots for this JSON, and measure nothing")
-	flag.StringVar(&f.docs, "docs", "docs", "where -report writes")
+	flag.StringVar(&f.docs, "docs", "docs/internals", "where -report writes")
 	flag.StringVar(&f.inside, "inside", "", "used by the program itself: the work of a child, as JSON")
 	flag.Parse()
 	s.edits, s.large = 10, s.large<<20
@@ -151,7 +151,7 @@ func report(path, docs string) error {
 			return fmt.Errorf("write plots: %w", err)
 		}
 	}
-	page, err := os.Create(filepath.Join(docs, "PERFORMANCE.md"))
+	page, err := os.Create(filepath.Join(docs, "performance.md"))
 	if err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}

@@ -22,7 +22,7 @@ var builtinFlags = []string{"help", "version"}
 
 const (
 	cliDir         = "internal/cli"
-	invariantsFile = "docs/INVARIANTS.md"
+	invariantsFile = "docs/internals/invariants.md"
 )
 
 var (

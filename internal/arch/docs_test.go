@@ -9,7 +9,7 @@ import (
 )
 
 // pending documents may be named by others before they are there.
-var pending = []string{"README.md", "docs/INVARIANTS.md", "docs/FORMAT.md"}
+var pending = []string{"README.md", "docs/internals/invariants.md", "docs/internals/format.md"}
 
 func TestDocumentsTellTheTruth(t *testing.T) {
 	t.Parallel()
@@ -43,7 +43,7 @@ func flags(c *cobra.Command) {
 
 func TestPlantedLiesAreFound(t *testing.T) {
 	t.Parallel()
-	const page, list = "docs/a.md", "docs/INVARIANTS.md"
+	const page, list = "docs/a.md", "docs/internals/invariants.md"
 	for name, c := range map[string]struct{ file, text, want string }{
 		"path":             {page, "See `internal/gone`.", "docs/a.md:1: internal/gone does not exist"},
 		"path of packages": {page, "Run `./internal/gone/...`.", "docs/a.md:1: internal/gone does not exist"},
@@ -53,9 +53,9 @@ func TestPlantedLiesAreFound(t *testing.T) {
 		"flag alone":       {page, "Use `--gone`.", "docs/a.md:1: --gone is no flag of the command line"},
 		"flag of a call":   {page, "Use `retake save --gone`.", "docs/a.md:1: --gone is no flag of the command line"},
 		"flag in a block":  {page, "```\n$ retake log --since=2h [--gone]\n```", "docs/a.md:2: --gone is no flag of the command line"},
-		"no such test":     {list, "- **I1** Sealed stays. `TestGone`", "docs/INVARIANTS.md:1: there is no test TestGone"},
-		"no test named":    {list, "| I1 | Sealed stays. |\n| I2 | So does this. | `TestSealed` |", "docs/INVARIANTS.md:1: I1 names no test"},
-		"last without":     {list, "### I1 Sealed stays.\nBy `TestSealed/now`.\n### I2 More.\n\nNothing.", "docs/INVARIANTS.md:3: I2 names no test"},
+		"no such test":     {list, "- **I1** Sealed stays. `TestGone`", "docs/internals/invariants.md:1: there is no test TestGone"},
+		"no test named":    {list, "| I1 | Sealed stays. |\n| I2 | So does this. | `TestSealed` |", "docs/internals/invariants.md:1: I1 names no test"},
+		"last without":     {list, "### I1 Sealed stays.\nBy `TestSealed/now`.\n### I2 More.\n\nNothing.", "docs/internals/invariants.md:3: I2 names no test"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,11 +72,11 @@ func TestPlantedLiesAreFound(t *testing.T) {
 
 func TestTrueDocumentsPass(t *testing.T) {
 	t.Parallel()
-	page := "See `docs/GLOSSARY.md`, `GLOSSARY.md`, `./internal/...`, `docs/decisions/NNNN-*.md`, [words](GLOSSARY.md#top), [out](https://example.com/a.md).\n" +
+	page := "See `docs/GLOSSARY.md`, `GLOSSARY.md`, `./internal/...`, `docs/internals/decisions/NNNN-*.md`, [words](GLOSSARY.md#top), [out](https://example.com/a.md).\n" +
 		"`retake log --since 2h --json` and `--accept` and `retake -C DIR save -- make --gone` and `go test --gone`.\n" +
 		"`and/or` is no path; `README.md` comes later.\n" +
 		"```\nretake save --help | jq --gone\nls --gone\n```\n"
-	for name, text := range map[string]string{"docs/a.md": page, "docs/INVARIANTS.md": "# Rules\n\n- I1 holds: `TestSealed`, `TestSealed/now`.\n\nText.\n"} {
+	for name, text := range map[string]string{"docs/a.md": page, "docs/internals/invariants.md": "# Rules\n\n- I1 holds: `TestSealed`, `TestSealed/now`.\n\nText.\n"} {
 		found, err := arch.CheckDocs(tree(name, text), []string{"README.md"})
 		if err != nil {
 			t.Fatal(err)

@@ -121,7 +121,7 @@ func (r *repo) push(ctx context.Context, commit string) error {
 		return err
 	}
 	if there != commit {
-		return rewritten("the remote took the branch, and answers with another one")
+		return rewritten("the remote accepted the branch, but returns another one")
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func (w *Worker) host(ctx context.Context, to remote, named string) (retake.Host
 		return k, nil
 	}
 	if named != "" && !strings.HasPrefix(named, printPrefix) {
-		return retake.HostKey{}, trouble(retake.Invalid, ErrHost, nil, "that is no key of a host, and no fingerprint", "as ssh-keyscan tells it, or SHA256:…")
+		return retake.HostKey{}, trouble(retake.Invalid, ErrHost, nil, "that is no key of a host, and no fingerprint", "as ssh-keyscan prints it, or SHA256:…")
 	}
 	keys, err := w.scan(ctx, to)
 	if err != nil {
@@ -108,7 +108,7 @@ func (w *Worker) host(ctx context.Context, to remote, named string) (retake.Host
 	}
 	i := slices.IndexFunc(keys, func(k retake.HostKey) bool { return k.Print == named })
 	if i < 0 {
-		return retake.HostKey{}, trouble(retake.Denied, ErrHost, nil, to.host+" says that it is "+keys[0].Print+", which is not what was named", "do not go on before you know why")
+		return retake.HostKey{}, trouble(retake.Denied, ErrHost, nil, to.host+" says that it is "+keys[0].Print+", which is not what was named", "don't continue before you know why")
 	}
 	return keys[i], nil
 }

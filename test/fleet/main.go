@@ -8,7 +8,7 @@
 //	go run ./test/fleet -quick                                      a small version of both, for .ci/run
 //	go run ./test/fleet -for 15m -namespaces 20 -workspaces 200     load: rates, times, what a checkpoint costs
 //	go run ./test/fleet -chaos -for 15m                             kills, cuts, freezes, a full disk
-//	go run ./test/fleet -report fleet.json -page docs/SCALE.md      the figures of a run, into the page
+//	go run ./test/fleet -report fleet.json -page docs/internals/scale.md      the figures of a run, into the page
 package main
 
 import (

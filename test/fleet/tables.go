@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The size that docs/SCALE.md speaks of, and what is assumed beside what was measured.
+// The size that docs/internals/scale.md speaks of, and what is assumed beside what was measured.
 const (
 	workspaces  = 1e6
 	perDay      = 100.0

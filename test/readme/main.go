@@ -1,5 +1,5 @@
-// Command readme fills the generated parts of docs/TOUR.md, from a run of the commands in
-// test/readme/tour.txt, and of docs/RELIABILITY.md, from reliability.json.
+// Command readme fills the generated parts of docs/start/tour.md, from a run of the commands in
+// test/readme/tour.txt, and of docs/internals/reliability.md, from reliability.json.
 //
 //	go run ./test/readme          the table
 //	go run ./test/readme -tour    the tour too; needs npm, bash and git
@@ -32,7 +32,7 @@ func fill(tour bool) error {
 		if err != nil {
 			return err
 		}
-		if err := fillPage("docs/TOUR.md", "tour", "```console\n"+out+"```\n"); err != nil {
+		if err := fillPage("docs/start/tour.md", "tour", "```console\n"+out+"```\n"); err != nil {
 			return err
 		}
 	}
@@ -40,7 +40,7 @@ func fill(tour bool) error {
 	if err != nil {
 		return err
 	}
-	return fillPage("docs/RELIABILITY.md", "promises", table)
+	return fillPage("docs/internals/reliability.md", "promises", table)
 }
 
 // fillPage writes a generated part of a page.

@@ -21,7 +21,7 @@ import (
 	"github.com/retake-dev/retake/test/real"
 )
 
-const serverPage, apiPage = "../../docs/SERVER.md", "../../docs/API.md"
+const serverPage, apiPage = "../../docs/server/setup.md", "../../docs/API.md"
 
 // program builds the command once, and answers its directory.
 var program = sync.OnceValues(func() (string, error) {

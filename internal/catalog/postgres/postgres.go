@@ -49,7 +49,7 @@ type Options struct {
 func DB(ctx context.Context, dsn string, opts Options) (*sql.DB, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		return nil, &retake.Error{Kind: retake.Invalid, What: "the address of the database makes no sense", Hint: "Write postgres://user@host/database.", Err: err}
+		return nil, &retake.Error{Kind: retake.Invalid, What: "not a valid database URL", Hint: "Write postgres://user@host/database.", Err: err}
 	}
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = dialTimeout
