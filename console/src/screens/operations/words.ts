@@ -7,22 +7,22 @@ const day = 86_400_000;
 
 export const kinds = ["agent", "reader", "operator", "admin", "maintainer"] as const;
 
-/** What each kind of key may do. */
+/** What each role may do. */
 export const kindWords: Record<string, string> = {
-  agent: "adds checkpoints, reads, goes back",
-  reader: "reads",
-  operator: "also protects, pins and holds",
-  admin: "keys, webhooks, limits, deletions",
-  maintainer: "tidies up, checks the bytes",
+  agent: "create checkpoints, read, restore, fork",
+  reader: "read only",
+  operator: "agent, plus: protect workspaces, pin, legal holds",
+  admin: "read, API keys, webhooks, schedules, deletion requests",
+  maintainer: "read, clean up, verify and rebuild the store",
 };
 
 /** The same, for a column. */
 export const kindShort: Record<string, string> = {
-  agent: "add, go back",
+  agent: "save, restore",
   reader: "read",
   operator: "protect, pin, hold",
-  admin: "keys, hooks",
-  maintainer: "clean up, check",
+  admin: "keys, webhooks",
+  maintainer: "clean up, verify",
 };
 
 /** The kind that has a power, for who lacks it. */

@@ -44,7 +44,7 @@ export function Done({ plan, result: r, took }: { plan: Plan; result: RestoreRes
           <li key={`${h.pid} ${h.path}`}>
             <Icon name="machine" />
             <span>
-              {shown(h.command)} {h.pid} still holds the old <span className="mono">{shown(h.path)}</span>.<span className="more">Restart it.</span>
+              {shown(h.command)} {h.pid} still has the old <span className="mono">{shown(h.path)}</span> open.<span className="more">Restart it.</span>
             </span>
           </li>
         ))}

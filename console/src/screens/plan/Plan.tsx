@@ -218,7 +218,7 @@ function MayNot({ leave }: { leave: Leave }) {
   return (
     <div className="plan-ask-page">
       <Heading>You may look, but not go back</Heading>
-      <p className="plan-sub">Your key may not return to checkpoints. It takes a key of kind agent or operator; who administers the server makes one. Nothing was changed.</p>
+      <p className="plan-sub">Your key may not return to checkpoints. It takes an API key with the role agent or operator; who administers the server makes one. Nothing was changed.</p>
       <div className="plan-buttons">
         <Link className="button" {...leave}>
           To the timeline

@@ -167,7 +167,7 @@ export function deed(p: Plan, o: Obstacle): string {
     case "changed":
       return `Overwrite your ${paths.length > 1 ? "edits" : "edit"} of ${some(paths, "something")}`;
     case "partial":
-      return `Go to ${goalOf(p)}, which is not whole`;
+      return `Go to ${goalOf(p)}, which is incomplete`;
     case "held":
       return `Replace ${some(paths, "something")} while programs hold ${it}`;
     case "database":
@@ -220,8 +220,8 @@ const keepWords: Record<string, string> = {
   changed: "changed since, so yours stays",
   conflict: "changed on both sides",
   uncaptured: "in no checkpoint, so it could not be given back",
-  unheld: "not held by that checkpoint",
-  occupied: "something that is kept lies in it",
+  unheld: "not in that checkpoint",
+  occupied: "it contains something that is left as is",
 };
 
 export function keepText(k: Keep): string {

@@ -23,7 +23,7 @@ export default function Tasks() {
     return (
       <div className="page">
         <h1 className="title">Tasks</h1>
-        <Empty title="No agent told of tasks here">
+        <Empty title="No agent has reported tasks here">
           <p>When an agent keeps a to-do list, it is shown here, with the checkpoint at which each task was completed. You can also set a list by hand:</p>
           <pre>{`echo '[{"title":"write it","status":"pending"}]' | retake tasks --set`}</pre>
         </Empty>

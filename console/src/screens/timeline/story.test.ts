@@ -23,8 +23,8 @@ test("deletions come first, a reason that names a point stands for it, the rest 
   const f = told({ theme: "settings", text: ".env +KEY" }, { theme: "deleted", text: "deleted docs/faq.md" }, { theme: "source", text: "src/a.ts" });
   f.gist!.flags = [{ kind: "mismatch", why: "says docs, changed .env +KEY" }];
   assert.equal(text(storyLine(c, f, flagsOf(c, f))), "deleted docs/faq.md | says docs, changed .env +KEY | src/a.ts");
-  f.gist!.flags = [{ kind: "mismatch", why: "says nothing of it, deleted docs/faq.md" }];
-  assert.equal(text(storyLine(c, f, flagsOf(c, f))), "deleted docs/faq.md | says nothing of it | .env +KEY | src/a.ts");
+  f.gist!.flags = [{ kind: "mismatch", why: "not asked for: deleted docs/faq.md" }];
+  assert.equal(text(storyLine(c, f, flagsOf(c, f))), "deleted docs/faq.md | not asked for | .env +KEY | src/a.ts");
   const many = told(...Array.from({ length: 7 }, (_, i) => ({ theme: "source", text: `f${i}.ts` })));
   assert.equal(text(storyLine(c, many, [])), "f0.ts | f1.ts | f2.ts | 4 more");
 });

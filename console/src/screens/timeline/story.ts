@@ -99,7 +99,11 @@ const bare = (s: string) => ` ${s.replace(/[,;]/g, " ").split(/\s+/).filter(Bool
 const names = (why: string, point: string) => point !== "" && bare(why).includes(bare(point));
 
 /** A reason without the deletions that stand before it already; never nothing. */
-const unsaid = (why: string, gone: readonly string[]) => why.split(", ").filter((part) => !gone.includes(bare(part))).join(", ") || why;
+function unsaid(why: string, gone: readonly string[]): string {
+  const lead = why.startsWith("not asked for: ") ? "not asked for" : "";
+  const rest = (lead ? why.slice(lead.length + 2) : why).split(", ").filter((part) => !gone.includes(bare(part))).join(", ");
+  return [lead, rest].filter(Boolean).join(": ") || why;
+}
 
 /** Sets a point: paths in mono, deletions in their colour, lines as +31 −4. */
 export function pieces(p: Point): Piece[] {

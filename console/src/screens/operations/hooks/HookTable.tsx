@@ -136,7 +136,7 @@ function Opened({ hook, health }: { hook: Webhook; health: Health }) {
       ) : null}
       {asked === "drop" ? (
         <Confirm title={`Drop ${place(hook.url)}`} verb="Drop the endpoint" stale={stale} close={close} deed={() => dropHook(hook.id)}>
-          It is told no more, and its secret is gone.{" "}
+          It is deleted, and its secret is gone.{" "}
           {health.waiting > 0 ? `${several(health.waiting, "message")} that ${health.waiting === 1 ? "waits" : "wait"} for it ${health.waiting === 1 ? "is" : "are"} lost.` : "No message waits for it."} This can't be undone.
         </Confirm>
       ) : null}

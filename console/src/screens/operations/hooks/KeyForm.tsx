@@ -28,7 +28,7 @@ export function KeyForm({ close }: { close: () => void }) {
   if (act.data) {
     const k = act.data.key;
     return (
-      <Dialog key="made" title={k.name ? `The key “${shown(k.name)}” is made` : `A key of kind ${shown(k.kind)} is made`} close={close} locked>
+      <Dialog key="made" title={k.name ? `The key “${shown(k.name)}” is made` : `An API key with the role ${shown(k.kind)} is made`} close={close} locked>
         <Secret secret={act.data.secret} close={close}>
           It {kindWords[k.kind] ?? "is a key"}; {k.workspaces.length ? "in the chosen workspaces only" : "in all workspaces"}. Send it as <code className="mono">Authorization: Bearer</code>, or set it as{" "}
           <code className="mono">RETAKE_KEY</code>.
