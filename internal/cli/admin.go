@@ -69,7 +69,7 @@ func (f *face) onServer(use, short string, low, high int, run func(ctx context.C
 }
 
 func (f *face) adminBootstrap() *cobra.Command {
-	return f.onServer("bootstrap", "make the first namespace and its keys", 0, 0, func(ctx context.Context, p ServerPlace, _ []string) error {
+	return f.onServer("bootstrap", "Create the first namespace and its API keys", 0, 0, func(ctx context.Context, p ServerPlace, _ []string) error {
 		b, err := f.Servers.Bootstrap(ctx, p)
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ func (f *face) adminBootstrap() *cobra.Command {
 }
 
 func (f *face) adminNamespaces() *cobra.Command {
-	return f.onServer("namespaces", "list the namespaces", 0, 0, func(ctx context.Context, p ServerPlace, _ []string) error {
+	return f.onServer("namespaces", "List namespaces", 0, 0, func(ctx context.Context, p ServerPlace, _ []string) error {
 		all, err := f.Servers.Namespaces(ctx, p)
 		if err != nil {
 			return err
@@ -107,7 +107,7 @@ func days(d time.Duration) string {
 }
 
 func (f *face) adminAdd() *cobra.Command {
-	return f.onServer("add NAME", "make a namespace and its keys", 1, 1, func(ctx context.Context, p ServerPlace, args []string) error {
+	return f.onServer("add NAME", "Create a namespace and its API keys", 1, 1, func(ctx context.Context, p ServerPlace, args []string) error {
 		b, err := f.Servers.AddNamespace(ctx, p, retake.NamespaceID(args[0]))
 		if err != nil {
 			return err
@@ -117,7 +117,7 @@ func (f *face) adminAdd() *cobra.Command {
 }
 
 func (f *face) adminRoots() *cobra.Command {
-	return f.onServer("roots NAME [DIR…]", "say which directories of this machine a namespace may protect", 1, -1, func(ctx context.Context, p ServerPlace, args []string) error {
+	return f.onServer("roots NAME [DIR…]", "Set the directories a namespace may protect", 1, -1, func(ctx context.Context, p ServerPlace, args []string) error {
 		roots := []string{}
 		for _, d := range args[1:] {
 			roots = append(roots, f.at(d))
@@ -128,9 +128,9 @@ func (f *face) adminRoots() *cobra.Command {
 		}
 		return f.emit(namespaceAnswer{1, ns}, func(l picture.Look) string {
 			if len(roots) == 0 {
-				return fmt.Sprintf("%s %s has its own directory only\n", l.Green(l.Glyphs.Yes), screen.Escape(args[0]))
+				return fmt.Sprintf("%s %s may protect only its own directory\n", l.Green(l.Glyphs.Yes), screen.Escape(args[0]))
 			}
-			return fmt.Sprintf("%s %s may protect what lies below %s\n", l.Green(l.Glyphs.Yes), screen.Escape(args[0]), screen.Escape(strings.Join(roots, ", ")))
+			return fmt.Sprintf("%s %s may protect directories below %s\n", l.Green(l.Glyphs.Yes), screen.Escape(args[0]), screen.Escape(strings.Join(roots, ", ")))
 		})
 	})
 }
@@ -138,7 +138,7 @@ func (f *face) adminRoots() *cobra.Command {
 func (f *face) adminKey() *cobra.Command {
 	var name string
 	var expires time.Duration
-	cmd := f.onServer("key NAMESPACE KIND", "make a key: agent, reader, operator, admin or maintainer", 2, 2, func(ctx context.Context, p ServerPlace, args []string) error {
+	cmd := f.onServer("key NAMESPACE ROLE", "Create an API key for a namespace", 2, 2, func(ctx context.Context, p ServerPlace, args []string) error {
 		req := retake.KeyRequest{Kind: retake.KeyKind(args[1]), Name: name}
 		if expires > 0 {
 			at := f.Clock.Now().Add(expires)
@@ -149,10 +149,10 @@ func (f *face) adminKey() *cobra.Command {
 			return err
 		}
 		return f.emit(keyAnswer{1, k}, func(l picture.Look) string {
-			return fmt.Sprintf("%s  %s\n", k.Secret, l.Dim(kindWords[k.Key.Kind]+"; shown this once"))
+			return fmt.Sprintf("%s  %s\n", k.Secret, l.Dim(kindWords[k.Key.Kind]+"; shown only once"))
 		})
 	})
-	cmd.Flags().StringVar(&name, "name", "", "what it is for")
-	cmd.Flags().DurationVar(&expires, "expires", 0, "expire after this long, such as 720h (default: never)")
+	cmd.Flags().StringVar(&name, "name", "", "note what the key is for, in `WORDS`")
+	cmd.Flags().DurationVar(&expires, "expires", 0, "expire after `DURATION`, such as 720h (default: never)")
 	return cmd
 }

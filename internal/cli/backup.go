@@ -144,7 +144,7 @@ func (f *face) backupOff() *cobra.Command {
 				return err
 			}
 			return f.emit(backupAnswer{1, b}, func(l picture.Look) string {
-				return fmt.Sprintf("%s The backup is ended, and its key is gone. The remote keeps what it has.\n", l.Green(l.Glyphs.Yes))
+				return fmt.Sprintf("%s Backups are off, and the key is deleted. The remote keeps what it has.\n", l.Green(l.Glyphs.Yes))
 			})
 		},
 	}

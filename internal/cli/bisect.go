@@ -24,10 +24,6 @@ func (f *face) bisectCommand() *cobra.Command {
 	c := &bisectCmd{face: f}
 	cmd := &cobra.Command{
 		Use: "bisect -- CMD…", Short: "Find the first checkpoint where a command fails",
-		Long: "CMD runs in throw-away forks, and your files are not touched. Every answer is recorded, so a second search needs fewer\n" +
-			"runs. One word with spaces is a line for a shell.\n" +
-			"Exit codes: 0 found, 3 there is no border (it passes at the newest, or fails already at the first), 12 what could not\n" +
-			"be run hides it.",
 		Args: programArgs(0, 0), RunE: c.run,
 	}
 	cmd.Flags().StringVar(&c.from, "from", "", "start at `REF` (default: the first checkpoint)")
@@ -260,7 +256,7 @@ func (b *bisection) conclude(ctx context.Context, s retake.Service, ws retake.Wo
 	}
 	st, err := s.Story(ctx, retake.DiffQuery{Workspace: ws.ID, From: string(b.Good.ID), To: string(b.Bad.ID)})
 	if err != nil {
-		b.warnings = append(b.warnings, retake.Warning{Code: "story", Text: fmt.Sprintf("what changed from %d to %d cannot be told: %v", b.Good.Number, b.Bad.Number, err)})
+		b.warnings = append(b.warnings, retake.Warning{Code: "story", Text: fmt.Sprintf("can't tell what changed from %d to %d: %v", b.Good.Number, b.Bad.Number, err)})
 		return
 	}
 	b.Story = &st

@@ -9,10 +9,6 @@ func (f *face) completionCommand() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
 		Use: "completion SHELL", Short: "Generate shell completion for bash, zsh, fish or powershell", Args: between(1, 1), ValidArgs: shells,
-		Long: "One line in the file that your shell reads when it starts:\n" +
-			"~/.bashrc                    source <(retake completion bash)\n" +
-			"~/.zshrc, after compinit     source <(retake completion zsh)\n" +
-			"~/.config/fish/config.fish   retake completion fish | source",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			switch args[0] {

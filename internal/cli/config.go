@@ -31,8 +31,6 @@ func (f *face) configCommand() *cobra.Command {
 	c := &configCmd{face: f}
 	cmd := &cobra.Command{
 		Use: "config [KEY [VALUE]]", Short: "Show or change settings", Args: between(0, 2), RunE: c.run,
-		Long: "A key of one workspace is WORKSPACE-ID.KEY, and goes before. verify.NAME is a command that is run after every turn;\n" +
-			"in a workspace it is meant for that one, elsewhere for all. An empty command takes it away.",
 	}
 	cmd.Flags().BoolVar(&c.unset, "unset", false, "reset KEY to its default")
 	return cmd

@@ -32,9 +32,6 @@ func (f *face) consoleCommand() *cobra.Command {
 	var closed bool
 	cmd := &cobra.Command{
 		Use: "console", Short: "Open the timeline in your browser", Args: between(0, 0),
-		Long: "Opens the web console of this machine, at the workspace you are in. The address is good once,\n" +
-			"for a minute; the page stays good for twelve hours, or until the daemon ends. With --server\n" +
-			"it opens that of the server, which asks for a key.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a, err := f.consoleAddress(cmd)
 			if err != nil {

@@ -105,7 +105,7 @@ func (f *face) daemonStop() *cobra.Command {
 				if pid == 0 {
 					return "No daemon runs.\n"
 				}
-				return fmt.Sprintf("%s The daemon has left: process %d.\n", l.Green(l.Glyphs.Yes), pid)
+				return fmt.Sprintf("%s The daemon has stopped: process %d.\n", l.Green(l.Glyphs.Yes), pid)
 			})
 		},
 	}

@@ -32,14 +32,14 @@ func TestStatusSaysHowChangesAreKnown(t *testing.T) {
 		},
 		"tracker": {
 			retake.Tracking{Mode: retake.TrackingFanotify, Events: 1204, Doubts: 1, Check: &retake.CrossCheck{At: at(11, 30), Files: 38799}},
-			[]string{`  ✔ tracking    fanotify · 1,204 changes told · 1 doubt · checked 11:30, 38,799`, `                files`},
+			[]string{`  ✔ tracking    fanotify · 1,204 changes seen · 1 doubt · checked 11:30, 38,799`, `                files`},
 		},
 		"missed": {
 			retake.Tracking{Mode: retake.TrackingInotify, Check: &retake.CrossCheck{At: at(11, 30), Files: 9, Missed: []string{"a", "b\n", "c", "d", "e", "f", "g"}}},
 			[]string{
 				`  ✘ tracking    INOTIFY MISSED 7 files at 11:30`,
 				`                a`, `                b\n`, `                c`, `                d`, `                e`,
-				`                2 more, all in --json`, `                the next save looks at every file; tell us about it`,
+				`                2 more, all in --json`, `                the next save checks every file; please report this`,
 			},
 		},
 	} {
@@ -82,7 +82,7 @@ func TestWhoDoesNotWaitHearsThatTheDaemonDoes(t *testing.T) {
 	p := newPerson(t)
 	p.types("", "init").want(t, 0, "", "")
 	p.wrap = func(s retake.Service) retake.Service { return gone{s} }
-	p.types("", "save").want(t, 130, "", "The daemon goes on with it; earlier checkpoints are intact.")
+	p.types("", "save").want(t, 130, "", "The daemon continues with it; earlier checkpoints are intact.")
 	p.types("", "save", "--solo").want(t, 130, "", "It is not certain.")
 	if !p.solo {
 		t.Error("--solo is not asked for")
@@ -108,11 +108,11 @@ func TestDaemonCommandsOpenNothing(t *testing.T) {
 	p.types("", "daemon", "status").want(t, 0, "No daemon runs. The next command that needs one starts it.\n", "")
 	p.types("", "daemon", "stop").want(t, 0, "No daemon runs.\n", "")
 	p.daemon = keeper{pid: 7}
-	p.types("", "daemon", "stop").want(t, 0, "The daemon has left: process 7.\n", "")
+	p.types("", "daemon", "stop").want(t, 0, "The daemon has stopped: process 7.\n", "")
 	p.types("", "daemon", "status", "--json").want(t, 0, `{"v":1,"running":true,"about":{`, "")
 	p.daemon = keeper{err: &retake.Error{Kind: retake.Busy, What: "it still works", Err: errors.New("x")}}
 	p.types("", "daemon", "stop").want(t, 11, "", "It still works.")
-	p.types("", "daemon").want(t, 0, "whether it runs", "")
+	p.types("", "daemon").want(t, 0, "whether the daemon runs", "")
 	if p.opens != 0 {
 		t.Fatalf("the service was opened %d times", p.opens)
 	}

@@ -22,7 +22,6 @@ func (f *face) deinitCommand() *cobra.Command {
 	var purge bool
 	cmd := &cobra.Command{
 		Use: "deinit [NAME]", Short: "Stop protecting a directory; its history is kept", Args: between(0, 1),
-		Example: "  retake deinit              # stop recording here; the history stays readable\n  retake deinit shop --purge # also erase its whole history",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			s, ws, err := f.chosen(ctx, args)

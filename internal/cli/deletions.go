@@ -23,7 +23,7 @@ type deletionAnswer struct {
 }
 
 func (f *face) deletionsCommand() *cobra.Command {
-	return f.group("deletions", "requests to delete on a server: list, ask, cancel", f.deletionsList(), f.deletionsAsk(), f.deletionsCancel())
+	return f.group("deletions", "Request, list and cancel deletions on a server", f.deletionsList(), f.deletionsAsk(), f.deletionsCancel())
 }
 
 func (f *face) deletionsList() *cobra.Command {

@@ -39,9 +39,6 @@ func (f *face) demoCommand() *cobra.Command {
 	c := &demoCmd{face: f}
 	return &cobra.Command{
 		Use: "demo [DIR]", Short: "Create a demo workspace to explore", Args: between(0, 1), RunE: c.run,
-		Long: "Makes a small shop in a new directory, ./" + demoDir + " without DIR, and plays a dozen turns of two agents on it: a broken\n" +
-			"migration, a deletion too far, a restore, two forks. Files, checks and plans are real, and so are the times: all of it\n" +
-			"happens now. The agents are played: none is started, nothing is sent, and nothing outside DIR is changed.",
 	}
 }
 
@@ -88,7 +85,7 @@ func (c *demoCmd) outside(ctx context.Context, s retake.Service, dir string) err
 		return err
 	}
 	return &retake.Error{
-		Kind: retake.Denied, What: fmt.Sprintf("%s lies in the workspace %s, whose checkpoints would hold the demo too", c.talk().Path(dir), ws.Name),
+		Kind: retake.Denied, What: fmt.Sprintf("%s is in the workspace %s, whose checkpoints would contain the demo, too", c.talk().Path(dir), ws.Name),
 		Safe: nothingChanged, Hint: "outside of it: retake demo ~/" + demoDir,
 	}
 }
@@ -100,7 +97,7 @@ func (c *demoCmd) refused(dir string, err error) error {
 		return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("a demo cannot be made in %s: %v", l.Path(dir), err), Safe: nothingChanged, Hint: "elsewhere: retake help demo"}
 	case demo.CutOff(dir):
 		return &retake.Error{
-			Kind: retake.Exists, What: l.Path(dir) + " holds a demo that was interrupted", Safe: nothingChanged,
+			Kind: retake.Exists, What: l.Path(dir) + " contains a demo that was interrupted", Safe: nothingChanged,
 			Hint: "remove it: rm -r " + l.Word(dir) + "     elsewhere: retake help demo",
 		}
 	}
@@ -140,7 +137,7 @@ func (c *demoCmd) broken(dir string, err error) error {
 		e.What, e.Err = "the demo did not come to its end: "+err.Error(), nil
 	}
 	l := c.talk()
-	e.Safe = fmt.Sprintf("%s holds a part of it, and says so in %s. Nothing else was changed.", l.Path(dir), demo.Unfinished)
+	e.Safe = fmt.Sprintf("%s contains a part of it, and says so in %s. Nothing else was changed.", l.Path(dir), demo.Unfinished)
 	e.Hint = "remove it: rm -r " + l.Word(dir) + "     again: retake demo"
 	return &e
 }

@@ -54,7 +54,7 @@ func (c *diffCmd) draw(ctx context.Context, w *bufio.Writer, r picture.Content, 
 		fmt.Fprint(w, picture.RenderNowGaps(l, d.Gaps))
 	}
 	if len(c.logged) > 0 && len(d.Changes) == 0 {
-		fmt.Fprintf(w, "\n%s\n", l.Dim("What differs is in the log beside it: "+screen.Escape(c.logged[0])+"-wal"))
+		fmt.Fprintf(w, "\n%s\n", l.Dim("The differences are in this log: "+screen.Escape(c.logged[0])+"-wal"))
 		return nil
 	}
 	fmt.Fprintf(w, "\n%s%s\n", picture.RenderTotals(l, gs), picture.ToRead(l, st))

@@ -30,7 +30,7 @@ type proofAnswer struct {
 func (f *face) doctorCommand() *cobra.Command {
 	c := &doctorCmd{face: f}
 	cmd := &cobra.Command{
-		Use: "doctor [REF]", Short: "Check the installation and the store for problems", Args: between(0, 1), RunE: c.run,
+		Use: "doctor [REF]", Short: "Check this workspace and the store for problems", Args: between(0, 1), RunE: c.run,
 	}
 	cmd.Flags().BoolVar(&c.prove, "prove", false, "also compute REF's tree ID with a stock kopia")
 	return cmd

@@ -62,7 +62,7 @@ func TestX5_EveryCommandHasExamplesThatParse(t *testing.T) {
 		}
 		lines := strings.Split(cmd.Example, "\n")
 		if cmd.Example == "" || len(lines) < 2 {
-			t.Errorf("%s: %d examples; give it two in examples.go", cmd.CommandPath(), len(lines))
+			t.Errorf("%s: %d examples; give it two in help.txt", cmd.CommandPath(), len(lines))
 			return
 		}
 		for _, line := range lines {
@@ -119,7 +119,7 @@ func TestX5_WordsOfOtherTools(t *testing.T) {
 func TestX5_VersionFlags(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
-	for _, args := range [][]string{{"--version"}, {"-v"}, {"version"}} {
+	for _, args := range [][]string{{"--version"}, {"-V"}, {"-v"}, {"version"}} {
 		if got := p.types("", args...); got.code != 0 || got.out != "retake test\n" {
 			t.Errorf("%v: %+v", args, got)
 		}
@@ -168,7 +168,7 @@ func TestX5_ManualPages(t *testing.T) {
 			t.Errorf("%s:\n%s", cmd.CommandPath(), text)
 		}
 		for _, line := range strings.Split(text, "\n") {
-			if strings.HasPrefix(line, ".") && !regexp.MustCompile(`^\.(TH|SH|B|BR|TP|nf|fi)\b`).MatchString(line) {
+			if strings.HasPrefix(line, ".") && !regexp.MustCompile(`^\.(TH|SH|B|BR|TP|PP|nf|fi)\b`).MatchString(line) {
 				t.Errorf("%s: %q is a request of the formatter", cmd.CommandPath(), line)
 			}
 		}

@@ -53,9 +53,6 @@ func (f *face) exportCommand() *cobra.Command {
 	c := &exportCmd{face: f}
 	cmd := &cobra.Command{
 		Use: "export REF [FILE|-]", Short: "Write a checkpoint to a tar archive", Args: between(1, 2), RunE: c.run,
-		Long: "Equal checkpoints give equal bytes. Without FILE, or with -, the archive goes to\n" +
-			"standard output. It holds every file of the checkpoint, also secrets, so FILE is for\n" +
-			"its owner alone. A name that ends with gz is packed by gzip.",
 	}
 	cmd.Flags().BoolVar(&c.gzip, "gzip", false, "compress with gzip")
 	return cmd
@@ -96,7 +93,7 @@ func (c *exportCmd) run(cmd *cobra.Command, args []string) error {
 // halfWritten says of an archive on standard output that it is none.
 func halfWritten(err error) error {
 	e := *retake.AsError(err)
-	e.Safe = "What was written is not a whole archive; nothing else was changed."
+	e.Safe = "The archive is incomplete; nothing else was changed."
 	return &e
 }
 
@@ -122,7 +119,7 @@ func (c *exportCmd) file(ctx context.Context, s retake.Service, ws retake.Worksp
 	}
 	took := c.Clock.Now().Sub(began)
 	if in, err := c.inside(ws, path); err == nil && in != "" && !c.apart() {
-		c.warn([]retake.Warning{{Code: "inside", Text: to + " lies in the workspace, so the next checkpoint holds it too"}})
+		c.warn([]retake.Warning{{Code: "inside", Text: to + " is in the workspace, so the next checkpoint contains it, too"}})
 	}
 	c.leftOut(cp)
 	return c.emitTitled(endNames(ctx, s, ws, &cp), exportAnswer{1, path, n, c.gzip, cp}, func(l picture.Look) string { return renderExport(l, path, n, cp, took) })

@@ -82,3 +82,6 @@ var (
 	ShowBytes         = showBytes
 	UnseenText        = unseenText
 )
+
+// ExitCodes are the codes with which commands exit.
+var ExitCodes = exitCodes

@@ -35,8 +35,8 @@ type Far struct {
 // farFlags say whom all commands ask.
 func (f *face) farFlags(cmd *cobra.Command) {
 	p := cmd.PersistentFlags()
-	p.StringVar(&f.serverURL, "server", "", "ask the server at `URL`, else RETAKE_SERVER; its key is RETAKE_KEY")
-	p.StringVar(&f.workspace, "workspace", "", "work in `WS`, a name or an id; on a server RETAKE_WORKSPACE")
+	p.StringVar(&f.serverURL, "server", "", "use the server at `URL` (RETAKE_SERVER); put its API key in RETAKE_KEY")
+	p.StringVar(&f.workspace, "workspace", "", "use the workspace `WS`, a name or an ID (on a server: RETAKE_WORKSPACE)")
 }
 
 // far reports whether a server is asked, and not this machine.
@@ -67,13 +67,13 @@ func (f *face) server() (RemoteServer, error) {
 		return nil, &retake.Error{Kind: retake.Denied, What: "there is no key for " + at, Safe: nothingChanged,
 			Hint: "put it into RETAKE_KEY     how to make one where the server is: retake help admin key"}
 	case !tokenForm(f.Far.Key):
-		return nil, &retake.Error{Kind: retake.Denied, What: "RETAKE_KEY holds no key of a server", Safe: nothingChanged,
-			Hint: "a key begins with rtk_ and is copied whole"}
+		return nil, &retake.Error{Kind: retake.Denied, What: "RETAKE_KEY is not an API key", Safe: nothingChanged,
+			Hint: "an API key begins with rtk_; copy all of it"}
 	case f.Remote == nil:
 		return nil, &retake.Error{Kind: retake.Invalid, What: "servers cannot be asked from here", Safe: nothingChanged}
 	}
 	if u.Scheme == "http" && !thisMachine(u.Hostname()) {
-		f.warn([]retake.Warning{{Code: "plain", Text: "the key goes to " + u.Host + " unsealed: who is on the way can read it; https would not let them"}})
+		f.warn([]retake.Warning{{Code: "plain", Text: "the key goes to " + u.Host + " unencrypted: anyone on the network can read it; use https"}})
 	}
 	f.remote = f.Remote(at, f.Far.Key)
 	f.service = f.remote

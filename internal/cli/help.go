@@ -2,10 +2,10 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/retake-dev/retake/internal/picture"
 	"github.com/retake-dev/retake/internal/screen"
@@ -46,7 +46,8 @@ func (c *helpCmd) run(cmd *cobra.Command, args []string) error {
 // overview lists the commands by shelves: a dozen, or all of them.
 func (c *helpCmd) overview(l picture.Look) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  Show the timeline of this workspace, or list workspaces outside one\n", l.Bold("retake"))
+	b.WriteString("Retake saves your project after every turn of an AI agent. See what changed, and\ngo back without losing anything.\n")
+	fmt.Fprintf(&b, "\n%s  retake [COMMAND]   without one: show the timeline\n", l.Dim("Usage:"))
 	for _, s := range c.shelves() {
 		commands := s.basic
 		if c.all {
@@ -68,10 +69,10 @@ func (c *helpCmd) overview(l picture.Look) string {
 		}
 		return b.String()
 	}
-	const refs = "REF names a checkpoint: 14, 10:27, 2h, latest, latest~2, start, the name of a pin; good, good:test for the newest that is good " +
-		"or passed test; git:abc1234 for a commit."
+	const refs = "REF is a checkpoint: its number (14), a time (10:27, or 2h for two hours ago), latest, latest~2, start, a pin's name, " +
+		"a commit (git:abc1234), good (the newest whose checks passed) or good:test (the newest that passed test)."
 	fmt.Fprintf(&b, "\n%s\n", strings.Join(picture.Wrap(refs, l.Width), "\n"))
-	fmt.Fprintf(&b, "one command: retake help save     every command: retake help --all\n")
+	fmt.Fprintf(&b, "Help for a command: retake help save     All commands: retake help --all\n")
 	return b.String()
 }
 
@@ -90,26 +91,6 @@ func helpRow(l picture.Look, cmd *cobra.Command) string {
 	return out + strings.Join(lines, "\n"+strings.Repeat(" ", helpColumn)) + "\n"
 }
 
-// explained is a long text in lines that fit. Where one does not they are filled again, and
-// what ends with a full stop ends a paragraph.
-func explained(l picture.Look, long string) string {
-	if all := strings.Split(long, "\n"); !slices.ContainsFunc(all, func(s string) bool { return screen.Width(s) > l.Width-2 }) {
-		return strings.Join(all, "\n  ")
-	}
-	var out []string
-	part := ""
-	for line := range strings.SplitSeq(long, "\n") {
-		part = strings.TrimSpace(part + " " + line)
-		if line == "" || strings.HasSuffix(line, ".") || strings.HasSuffix(line, ":") {
-			out, part = append(out, picture.Wrap(part, l.Width-2)...), ""
-		}
-	}
-	if part != "" {
-		out = append(out, picture.Wrap(part, l.Width-2)...)
-	}
-	return strings.Join(out, "\n  ")
-}
-
 // commandHelp explains one command.
 func (f *face) commandHelp(cmd *cobra.Command) {
 	f.paged = true // a flag asked for it, and no command began
@@ -124,27 +105,39 @@ func (f *face) commandHelp(cmd *cobra.Command) {
 // their own: repeated here they would hide those of the command.
 func renderHelp(l picture.Look, cmd *cobra.Command) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n  %s\n", l.Bold(useLine(cmd)), cmd.Short)
+	fmt.Fprintf(&b, "%s\n", l.Bold(cmd.Short))
 	if cmd.Long != "" {
-		fmt.Fprintf(&b, "\n  %s\n", explained(l, cmd.Long))
+		fmt.Fprintf(&b, "\n%s\n", strings.Join(wrapHelp(cmd.Long, min(l.Width, 100)), "\n"))
 	}
+	fmt.Fprintf(&b, "\n%s  %s\n", l.Dim("Usage:"), useLine(cmd))
 	if len(cmd.Aliases) > 0 {
-		fmt.Fprintf(&b, "  also: %s\n", strings.Join(cmd.Aliases, ", "))
+		fmt.Fprintf(&b, "%s  %s\n", l.Dim("Alias:"), strings.Join(cmd.Aliases, ", "))
 	}
 	for i, sub := range visible(cmd) {
 		if i == 0 {
-			fmt.Fprintf(&b, "\n%s\n", l.Dim("Commands"))
+			fmt.Fprintf(&b, "\n%s\n", l.Dim("Commands:"))
 		}
 		b.WriteString(helpRow(l, sub))
 	}
 	if cmd.Example != "" {
-		fmt.Fprintf(&b, "\n%s\n%s", l.Dim("Examples"), renderExamples(l, cmd.Example))
+		fmt.Fprintf(&b, "\n%s\n%s", l.Dim("Examples:"), renderExamples(l, cmd.Example))
 	}
-	if flags := cmd.LocalNonPersistentFlags().FlagUsagesWrapped(l.Width); flags != "" {
-		fmt.Fprintf(&b, "\n%s\n%s", l.Dim("Flags"), flags)
+	if flags := ownFlags(cmd).FlagUsagesWrapped(l.Width); flags != "" {
+		fmt.Fprintf(&b, "\n%s\n%s", l.Dim("Flags:"), flags)
 	}
-	fmt.Fprintf(&b, "\n%s\n", l.Dim("global flags: retake help flags"))
+	fmt.Fprintf(&b, "\n%s\n", l.Dim("Global flags: retake help flags"))
 	return b.String()
+}
+
+// ownFlags are a command's flags, but for --help, which all have.
+func ownFlags(cmd *cobra.Command) *pflag.FlagSet {
+	out := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "help" {
+			out.AddFlag(f)
+		}
+	})
+	return out
 }
 
 // visible are the commands below one that people may type.

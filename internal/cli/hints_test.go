@@ -40,7 +40,7 @@ func literals(t *testing.T) map[string]string {
 		if d.IsDir() && (d.Name() == "console" && filepath.Dir(path) == top || d.Name() == "test" || d.Name() == "bench" || d.Name() == "sdk" || d.Name() == "testdata" || d.Name() == "demo" || d.Name() == ".git") {
 			return filepath.SkipDir
 		}
-		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || d.Name() == "examples.go" {
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return nil
 		}
 		file, err := parser.ParseFile(set, path, nil, 0)

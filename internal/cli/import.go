@@ -33,9 +33,6 @@ func (f *face) importCommand() *cobra.Command {
 	c := &importCmd{face: f}
 	cmd := &cobra.Command{
 		Use: "import FILE|- DIR", Short: "Create a workspace from a tar archive", Args: between(2, 2), RunE: c.run,
-		Long: "DIR is new or empty. The archive is plain, or packed by gzip or zstd. One that\n" +
-			"would write elsewhere, or whose links lead out, is refused whole. On a server\n" +
-			"DIR is the name of the workspace that it becomes.",
 	}
 	cmd.Flags().StringVar(&c.name, "name", "", "name the workspace `NAME` (default: the directory's name)")
 	cmd.Flags().StringSliceVar(&c.accept, "accept", nil, "confirm a `WARNING`: home, system, giant")

@@ -28,7 +28,7 @@ func (f *face) initCommand() *cobra.Command {
 	cmd.Flags().StringVar(&c.name, "name", "", "name the workspace `NAME` (default: the directory's name)")
 	cmd.Flags().StringSliceVar(&c.accept, "accept", nil, "confirm a `WARNING`: home, system, giant, nested")
 	cmd.Flags().BoolVar(&c.copy, "copy", false, "this directory is a copy of a protected one: start a new timeline")
-	cmd.Flags().BoolVar(&c.system, "system", false, "protect the whole machine: the root directory, without what the kernel shows and what is gone after a start; asks for the word system")
+	cmd.Flags().BoolVar(&c.system, "system", false, "protect the whole machine: the root directory without /proc, /sys and temporary files; asks you to type system")
 	cmd.Flags().BoolVar(&c.moved, "moved", false, "this directory is a protected one that was moved: continue its timeline")
 	cmd.Flags().BoolVar(&c.goOn, "continue", false, "continue the history of the workspace that was here with what is here now")
 	cmd.Flags().BoolVar(&c.anew, "new", false, "start a new history, although a workspace was here")
@@ -52,7 +52,7 @@ func (c *initCmd) run(cmd *cobra.Command, args []string) error {
 	}
 	if c.system {
 		if len(args) == 1 {
-			return usage(helpHint(cmd), "The whole machine has no directory beside it.")
+			return usage(helpHint(cmd), "The whole machine can't be protected together with a directory.")
 		}
 		req.Dir = "/"
 	}

@@ -18,7 +18,7 @@ type machine struct {
 }
 
 func (machine) Estimate(context.Context, string) (retake.Estimate, error) {
-	return retake.Estimate{Root: "/", Files: 812_345, Bytes: 48 << 30, Danger: []retake.Danger{{Class: retake.DangerHome, Text: "/ holds a whole home directory"}}}, nil
+	return retake.Estimate{Root: "/", Files: 812_345, Bytes: 48 << 30, Danger: []retake.Danger{{Class: retake.DangerHome, Text: "/ is a whole home directory"}}}, nil
 }
 
 func (m machine) Init(_ context.Context, req retake.InitRequest) (retake.SaveResult, error) {

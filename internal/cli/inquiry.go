@@ -154,7 +154,7 @@ func (f *face) attest(ctx context.Context, s retake.Service, cp retake.Checkpoin
 		return v, nil
 	}
 	e := *retake.AsError(err)
-	e.Safe = fmt.Sprintf("`%s` was run and ended with %d; that is not recorded.", a.Command, a.Exit)
+	e.Safe = fmt.Sprintf("`%s` ran and exited with %d; the result was not recorded.", a.Command, a.Exit)
 	return v, &e
 }
 

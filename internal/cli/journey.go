@@ -206,7 +206,7 @@ func (j *journey) notApplied(err error) error {
 	case retake.Moved:
 		e.Hint = "look again: " + j.typed.with() + "     what moved: retake diff"
 	case retake.Canceled:
-		e.Safe, e.Hint = "What was done until then stays; no byte is lost.", "see where it stands: retake status"
+		e.Safe, e.Hint = "What was done until then stays; no byte is lost.", "see its state: retake status"
 	default:
 		return err
 	}

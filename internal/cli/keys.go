@@ -24,7 +24,7 @@ type revokedAnswer struct {
 }
 
 func (f *face) keysCommand() *cobra.Command {
-	return f.group("keys", "the keys of a server: list, make, revoke", f.keysList(), f.keysMake(), f.keysRevoke())
+	return f.group("keys", "Create, list and revoke API keys", f.keysList(), f.keysMake(), f.keysRevoke())
 }
 
 func (f *face) keysList() *cobra.Command {
@@ -78,8 +78,7 @@ func (f *face) keysMake() *cobra.Command {
 	var expires time.Duration
 	var workspaces []string
 	cmd := &cobra.Command{
-		Use: "make KIND", Short: "Create an API key; its secret is shown once", Args: between(1, 1),
-		Long: kindLines(),
+		Use: "make ROLE", Short: "Create an API key; its secret is shown once", Args: between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req, err := f.keyWanted(cmd, args[0], name, expires)
 			if err != nil {
@@ -105,17 +104,17 @@ func (f *face) keysMake() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "what it is for")
-	cmd.Flags().DurationVar(&expires, "expires", 0, "expire after this long, such as 720h (default: never)")
+	cmd.Flags().StringVar(&name, "name", "", "note what the key is for, in `WORDS`")
+	cmd.Flags().DurationVar(&expires, "expires", 0, "expire after `DURATION`, such as 720h (default: never)")
 	cmd.Flags().StringSliceVar(&workspaces, "workspace", nil, "limit the key to the workspace `WS` (name or ID); repeatable")
 	return cmd
 }
 
 // kindLines say what each kind of key is for.
 func kindLines() string {
-	lines := []string{"KIND is one of:"}
+	var lines []string
 	for _, k := range retake.KeyKinds {
-		lines = append(lines, "  "+screen.Pad(string(k), 12)+kindWords[k])
+		lines = append(lines, "    "+screen.Pad(string(k), 12)+kindWords[k])
 	}
 	return strings.Join(lines, "\n")
 }
@@ -123,10 +122,10 @@ func kindLines() string {
 func (f *face) keyWanted(cmd *cobra.Command, kind, name string, expires time.Duration) (retake.KeyRequest, error) {
 	req := retake.KeyRequest{Kind: retake.KeyKind(kind), Name: name}
 	if !slices.Contains(retake.KeyKinds, req.Kind) {
-		return req, usage(helpHint(cmd), "There is not a key role %s.", kind)
+		return req, usage(helpHint(cmd), "Unknown role: %s.", kind)
 	}
 	if expires < 0 {
-		return req, usage(helpHint(cmd), "A key that is good for %s has ended already.", expires)
+		return req, usage(helpHint(cmd), "--expires must be positive, not %s.", expires)
 	}
 	if expires > 0 {
 		at := f.Clock.Now().Add(expires)
@@ -136,19 +135,19 @@ func (f *face) keyWanted(cmd *cobra.Command, kind, name string, expires time.Dur
 }
 
 func renderNewKey(l picture.Look, k retake.NewKey) string {
-	what := "A key of kind " + l.Bold(screen.Escape(string(k.Key.Kind)))
+	what := "New API key with the role " + l.Bold(screen.Escape(string(k.Key.Kind)))
 	if k.Key.Name != "" {
 		what += ", " + l.Glyphs.Quote(screen.Escape(k.Key.Name))
 	}
-	ends := "until it is revoked"
+	ends := "does not expire"
 	if k.Key.Expires != nil {
-		ends = "it ends " + soonText(l, *k.Key.Expires)
+		ends = "expires " + soonText(l, *k.Key.Expires)
 	}
 	only := ""
 	if n := len(k.Key.Workspaces); n > 0 {
 		only = "for " + picture.Number(int64(n), "workspace", "workspaces") + " only"
 	}
-	return fmt.Sprintf("%s %s. It is shown this once:\n\n    %s\n\n  %s\n", l.Green(l.Glyphs.Yes), what, screen.Escape(k.Secret),
+	return fmt.Sprintf("%s %s. Its secret is shown only once:\n\n    %s\n\n  %s\n", l.Green(l.Glyphs.Yes), what, screen.Escape(k.Secret),
 		l.Dim(l.Facts(kindWords[k.Key.Kind], only, ends)))
 }
 
@@ -171,14 +170,14 @@ func (f *face) keysRevoke() *cobra.Command {
 			}
 			said := fmt.Sprintf("%s key that ends with %s", k.Kind, k.Tail)
 			question := "The " + said + ", called " + f.talk().Glyphs.Quote(oneLine(k.Name)) + ".\nWhoever uses it is out at once. Revoke it?"
-			if err := f.sure(ctx, "whoever uses a key is out at once when it is revoked", question, "retake keys revoke "+args[0]); err != nil {
+			if err := f.sure(ctx, "a revoked key stops working at once", question, "retake keys revoke "+args[0]); err != nil {
 				return err
 			}
 			if k, err = s.RevokeKey(ctx, k.ID); err != nil {
 				return err
 			}
 			return f.emit(revokedAnswer{1, k}, func(l picture.Look) string {
-				return fmt.Sprintf("%s The %s lets nobody in any more.\n", l.Green(l.Glyphs.Yes), screen.Escape(said))
+				return fmt.Sprintf("%s The %s is revoked.\n", l.Green(l.Glyphs.Yes), screen.Escape(said))
 			})
 		},
 	}

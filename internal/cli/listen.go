@@ -50,10 +50,6 @@ func (f *face) listenCommand() *cobra.Command {
 	c := &listening{face: f}
 	cmd := &cobra.Command{
 		Use: "listen", Short: "Follow events as they happen, or forward them to a URL", Args: between(0, 0),
-		Long: "For development: events from now on, a line each, until it is ended. With\n" +
-			"--forward each is also posted to a program on this machine as a webhook would\n" +
-			"get it, signed with a secret that is shown at the beginning. Nothing is sent\n" +
-			"twice; a lost connection is taken up again. With --json each line is a value.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
 			if c.types, err = eventTypes(cmd, types); err != nil {

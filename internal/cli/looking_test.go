@@ -171,7 +171,7 @@ func TestShowTheOutputOfAVerification(t *testing.T) {
 		}
 		return s
 	}
-	p.types("", "show", "--no-color").want(t, 0, "  verify     ✘ test   npm test · exit 1 · 1.0 s · in a fork\n", "")
+	p.types("", "show", "--no-color").want(t, 0, "  checks     ✘ test   npm test · exit 1 · 1.0 s · in a fork\n", "")
 	p.wrap = nil
 	p.types("", "show", "--output", "test").want(t, 0, "one\\x1b[2J\n\ttwo\n", "")
 	got := decoded[struct{ Verification retake.Verification }](t, p.types("", "show", "--output", "test", "--json"))
@@ -179,7 +179,7 @@ func TestShowTheOutputOfAVerification(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	s := p.types("", "--no-color")
-	s.want(t, 0, "no good yet · protected since", "good ones: retake log --good")
+	s.want(t, 0, "no good yet · protected since", "good only: retake log --good")
 	s.want(t, 0, "  ✘ test       1", "")
 	p.types("", "status", "--line", "--no-color").want(t, 0, "◆ 1 · no good yet · ✘ test · protected\n", "")
 	p.types("", "status", "--no-color").want(t, 0, "  ! good        no good yet\n  ✘ newest      ✘ test\n", "")

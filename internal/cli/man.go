@@ -51,7 +51,7 @@ func manPage(cmd *cobra.Command, version string) string {
 	fmt.Fprintf(&b, ".TH %s 1 \"\" \"retake %s\" \"Retake manual\"\n", strings.ToUpper(name), roff(version))
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n.SH SYNOPSIS\n.B %s\n", roff(name), roff(cmd.Short), roff(useLine(cmd)))
 	if cmd.Long != "" {
-		fmt.Fprintf(&b, ".SH DESCRIPTION\n.nf\n%s\n.fi\n", roff(cmd.Long))
+		b.WriteString(".SH DESCRIPTION\n" + manText(cmd.Long))
 	}
 	if subs := visible(cmd); len(subs) > 0 {
 		b.WriteString(".SH COMMANDS\n")
@@ -76,6 +76,22 @@ func manPage(cmd *cobra.Command, version string) string {
 	b.WriteString(".SH EXIT STATUS\n")
 	for _, e := range exitCodes {
 		fmt.Fprintf(&b, ".TP\n.B %d\n%s\n", e.Code, roff(e.Means))
+	}
+	return b.String()
+}
+
+// manText is a description: paragraphs are filled, indented lines stay as they are.
+func manText(long string) string {
+	var b strings.Builder
+	for i, paragraph := range strings.Split(long, "\n\n") {
+		if i > 0 {
+			b.WriteString(".PP\n")
+		}
+		if strings.HasPrefix(paragraph, " ") {
+			fmt.Fprintf(&b, ".nf\n%s\n.fi\n", roff(paragraph))
+		} else {
+			b.WriteString(roff(paragraph) + "\n")
+		}
 	}
 	return b.String()
 }

@@ -158,7 +158,7 @@ func pick[T any](all []T, id func(T) string, what, typed, list string) (T, error
 	case 1:
 		return found[0], nil
 	}
-	return none, usage("more of it, or the whole id: "+list, "The ids of %s end with %s.", picture.Number(int64(len(found)), what, what+"s"), typed)
+	return none, usage("use more of it, or the full ID: "+list, "The ids of %s end with %s.", picture.Number(int64(len(found)), what, what+"s"), typed)
 }
 
 // oneLine is foreign text in a question of several lines.

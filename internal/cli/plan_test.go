@@ -24,7 +24,7 @@ func TestPlan80(t *testing.T) {
 	t.Parallel()
 	same(t, cli.RenderPlan(cli.NewLook(80, now, false, false), story()),
 		`Restore 14  10:27  working version, app healthy                   plan 3f9a-c21e`,
-		`1,181 files differ from now. Nothing has been changed yet.`,
+		`1,181 files would change. Nothing has been changed yet.`,
 		``,
 		`DELETE      1,132   1,118  node_modules/     cluster-key-slot/, 10 more`,
 		`                        8  src/redis/        r0.ts, r1.ts, r2.ts, r3.ts, 4 more`,
@@ -40,10 +40,10 @@ func TestPlan80(t *testing.T) {
 		`CONFIRM     mass-delete    1,132 deletions, the limit is 1,000`,
 		`            database       data/dev.db is open in node, pid 48213`,
 		`            changed        web/login.html: your edit of 10:51 is not saved yet`,
-		`CAN'T UNDO  e1  10:36      git push origin auth-sessions, 3 commits`,
-		`            e2  10:44      mail to qa@shopfront.test`,
+		`EXTERNAL    e1  10:36      git push origin auth-sessions, 3 commi…  already done`,
+		`            e2  10:44      mail to qa@shopfront.test  already done`,
 		``,
-		`Your files are saved first as checkpoint 18; retake undo brings them back.`,
+		`First your files are saved as checkpoint 18; retake undo brings them back.`,
 	)
 }
 
@@ -51,14 +51,14 @@ func TestPlan200(t *testing.T) {
 	t.Parallel()
 	same(t, cli.RenderPlan(cli.NewLook(200, now, false, false), story()),
 		`Restore 14  10:27  working version, app healthy                                                                                                                                           plan 3f9a-c21e`,
-		`1,181 files differ from now. Nothing has been changed yet.`,
+		`1,181 files would change. Nothing has been changed yet.`,
 		``,
 		`DELETE      1,132   1,118  node_modules/       cluster-key-slot/, connect-redis/, denque/, ioredis/, 7 more          │  CONFIRM     mass-delete    1,132 deletions, the limit is 1,000`,
 		`                        8  src/redis/          r0.ts, r1.ts, r2.ts, r3.ts, r4.ts, r5.ts, r6.ts, r7.ts                │              database       data/dev.db is open in node, pid 48213`,
 		`                        3  test/redis/         t0.ts, t1.ts, t2.ts                                                   │              changed        web/login.html: your edit of 10:51 is not saved yet`,
 		`                        1  .nvmrc              1.2 kB                                                                │`,
-		`                        1  config/redis.json   1.2 kB                                                                │  CAN'T UNDO  e1  10:36      git push origin auth-sessions, 3 commits`,
-		`                        1  docker-compose.yml  1.2 kB                                                                │              e2  10:44      mail to qa@shopfront.test`,
+		`                        1  config/redis.json   1.2 kB                                                                │  EXTERNAL    e1  10:36      git push origin auth-sessions, 3 commi…  already done`,
+		`                        1  docker-compose.yml  1.2 kB                                                                │              e2  10:44      mail to qa@shopfront.test  already done`,
 		`                                                                                                                     │`,
 		`BRING BACK     30      28  public/avatars/     00.png, 01.png, 02.png, 03.png, 04.png, 05.png, 06.png, 21 more       │  AFTERWARDS  18             everything you have now`,
 		`                        1  docs/faq.md         3.4 kB                                                                │              19             this restore`,
@@ -132,7 +132,7 @@ func TestResults(t *testing.T) {
 		`  every byte read back`,
 		`  before      checkpoint 18, everything you had`,
 		`  now         checkpoint 19, same files as 14`,
-		`  running     node 48213 still holds the old data/dev.db: restart it`,
+		`  running     node 48213 still has the old data/dev.db open: restart it`,
 		`  external    e1 git push origin auth-sessions, 3 commits  can't be undone`,
 		`  external    e2 mail to qa@shopfront.test  can't be undone`,
 	)
@@ -146,7 +146,7 @@ func TestResults(t *testing.T) {
 		`  every byte read back`,
 		`  before      checkpoint 18, everything you had`,
 		`  now         checkpoint 19`,
-		`  running     node 48213 still holds the old data/dev.db: restart it`,
+		`  running     node 48213 still has the old data/dev.db open: restart it`,
 		`  left        .nvmrc  changed since the plan`,
 		`  left        docs/\x1bfaq.md  busy`,
 		`  left        src/app.ts  busy`,

@@ -35,13 +35,6 @@ func (f *face) purgeCommand() *cobra.Command {
 	c := &purgeCmd{face: f}
 	cmd := &cobra.Command{
 		Use: "purge [--content [FILE]] [-- PATH…]", Short: "Remove a file or a secret from the whole history", Args: between(0, -1), RunE: c.run,
-		Long: `Removes a path, or every stored file that contains a secret, from all checkpoints of this workspace and its forks.
-
-Shows what would go, then asks. It cannot be undone. Checkpoints stay and name what was purged. Afterwards Retake searches
-everything that it keeps and reports each copy that is left. What was pushed to a git backup is not removed there.`,
-		Example: `  retake purge -- .env                       # this path, in every checkpoint
-  retake purge --content < secret.txt        # every stored file that contains these bytes
-  retake purge --content secret.txt --plan   # preview only`,
 	}
 	cmd.Flags().BoolVar(&c.content, "content", false, "read the secret from FILE or standard input; a trailing newline is ignored")
 	cmd.Flags().BoolVar(&c.lines, "lines", false, "with --content: treat each line as a separate secret")
@@ -154,10 +147,10 @@ func (c *purgeCmd) agree(ctx context.Context, plan retake.PurgePlan) error {
 
 func renderPurgePlan(l picture.Look, p retake.PurgePlan) string {
 	if p.Checkpoints == 0 {
-		return "Nothing to purge: no checkpoint holds it.\n" + purgeNotes(l, p)
+		return "Nothing to purge: no checkpoint contains it.\n" + purgeNotes(l, p)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s hold it: %s, %s.\n", l.Bold(picture.Checkpoints(p.Checkpoints)), picture.Number(p.Versions, "stored file", "stored files"), screen.Bytes(p.Bytes))
+	fmt.Fprintf(&b, "Found in %s: %s, %s.\n", l.Bold(picture.Checkpoints(p.Checkpoints)), picture.Number(p.Versions, "stored file", "stored files"), screen.Bytes(p.Bytes))
 	for _, w := range p.Workspaces {
 		if w.Checkpoints > 0 {
 			fmt.Fprintf(&b, "  %s  %s\n", screen.Escape(w.Name), picture.Checkpoints(w.Checkpoints))

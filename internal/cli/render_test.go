@@ -211,7 +211,7 @@ func TestStatusHidesNothing(t *testing.T) {
 		"  ! coverage    partial",
 		"1 torn  data/dev.db\n",
 		"  ! level       same-user",
-		"  ! store       412 MB · disk 9.0 GB free, floor 10 GB\n",
+		"  ! store       412 MB · disk 9.0 GB free, minimum 10 GB\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -237,8 +237,8 @@ func TestWorkspaces(t *testing.T) {
 		`A directory that is gone comes back with its timeline:`,
 		`  retake restore latest --workspace `,
 		``,
-		`What ended keeps its checkpoints. To look at them: retake console. To continue`,
-		`them: retake init --continue, in the directory.`,
+		`Workspaces that are no longer protected keep their checkpoints. Browse them:`,
+		`retake console. Continue one: retake init --continue, in its directory.`,
 	)
 }
 
@@ -268,7 +268,7 @@ func TestSavedTellsThatTimeRanOut(t *testing.T) {
 		"✔ 3  10:00  big",
 		"  partial, no files · 0 B new",
 		"  4 not reached in time  a, b, c, 1 more",
-		"  the time was over, so 3 holds what was reached by then; the rest follows",
+		"  the time was up, so 3 contains what was read by then; the rest follows",
 		"✔ 4  10:01  the rest, after time ran out",
 		"  added 4 · complete, 4 files · 0 B new",
 	)

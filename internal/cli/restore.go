@@ -14,7 +14,7 @@ type restoreCmd struct {
 func (f *face) restoreCommand() *cobra.Command {
 	c := &restoreCmd{journey: journey{face: f}}
 	cmd := &cobra.Command{
-		Use: "restore REF [-- PATH…]", Short: "Go back to an earlier checkpoint",
+		Use: "restore REF [-- PATH…]", Short: "Go back to a checkpoint; current files are saved",
 		Args: beforePaths(0, 1), RunE: f.asPath("latest", c.run),
 	}
 	c.flags(cmd)
@@ -46,7 +46,7 @@ func (c *restoreCmd) run(cmd *cobra.Command, args []string) error {
 	case c.finish && c.undo:
 		return usage(helpHint(cmd), "It is --finish or --undo, not both.")
 	case (c.finish || c.undo) && len(args) > 0:
-		return usage(helpHint(cmd), "An interrupted restore is finished or rolled back as a whole. Leave the checkpoint and the paths out.")
+		return usage(helpHint(cmd), "An interrupted restore is finished or rolled back as a whole. Don't name a checkpoint or paths.")
 	case c.finish:
 		req.Course = retake.CourseFinish
 	case c.undo:

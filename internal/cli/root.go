@@ -42,7 +42,9 @@ func (f *face) root() *cobra.Command {
 	p.BoolVar(&f.colored, "color", false, "always use colors")
 	p.BoolVar(&f.plain, "no-color", false, "never use colors")
 	p.BoolVar(&f.noPager, "no-pager", false, "never use a pager")
-	root.Flags().BoolVarP(&f.version, "version", "v", false, "show the version")
+	root.Flags().BoolVarP(&f.version, "version", "V", false, "show the version")
+	root.Flags().BoolVarP(&f.version, "v", "v", false, "")
+	_ = root.Flags().MarkHidden("v") // the older short form
 	f.farFlags(root)
 	root.CompletionOptions.DisableDefaultCmd = true // ours is in our words
 	root.SetFlagErrorFunc(flagTrouble)
@@ -54,7 +56,7 @@ func (f *face) root() *cobra.Command {
 	}
 	root.AddCommand(f.manCommand())
 	root.InitDefaultHelpCmd() // else it comes when the command is run
-	teach(root)
+	setHelpTexts(root)
 	f.completeAll(root)
 	return root
 }

@@ -112,7 +112,7 @@ func TestTerminalGetsColorsAndHints(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
 	p.types("", "init").want(t, 0, "\x1b[1mProtected.\x1b[0m", "\x1b[2mthe timeline:\x1b[0m retake")
-	p.types("", "log").want(t, 0, "start", "\x1b[2mlook:\x1b[0m retake show 1")
+	p.types("", "log").want(t, 0, "start", "\x1b[2mdetails:\x1b[0m retake show 1")
 	if s := p.types("", "log", "--json"); s.err != "" || strings.Contains(s.out, "\x1b") {
 		t.Fatalf("JSON comes with talk: %q, %q", s.out, s.err)
 	}

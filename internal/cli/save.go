@@ -91,7 +91,7 @@ func (f *face) carriedOn(err error) error {
 		return err
 	}
 	e := *retake.AsError(err)
-	e.Safe, e.Hint = "The daemon goes on with it; earlier checkpoints are intact.", "see whether it is there: retake log"
+	e.Safe, e.Hint = "The daemon continues with it; earlier checkpoints are intact.", "see whether it is there: retake log"
 	return &e
 }
 
@@ -110,7 +110,7 @@ func renderSaved(l picture.Look, res retake.SaveResult) string {
 	var b strings.Builder
 	if p := res.Partial; p != nil {
 		b.WriteString(renderSealed(l, *p))
-		fmt.Fprintf(&b, "  the time was over, so %d holds what was reached by then; the rest follows\n", p.Number)
+		fmt.Fprintf(&b, "  the time was up, so %d contains what was read by then; the rest follows\n", p.Number)
 	}
 	b.WriteString(renderSealed(l, res.Checkpoint))
 	if !res.Created && res.Checkpoint.Intent != "" {

@@ -26,7 +26,7 @@ type scheduleAnswer struct {
 var works = []retake.ScheduleWork{retake.WorkSave, retake.WorkRetain, retake.WorkDrill}
 
 func (f *face) scheduleCommand() *cobra.Command {
-	return f.group("schedule", "what a server does on a cadence: list, add, remove", f.scheduleList(), f.scheduleAdd(), f.scheduleRemove())
+	return f.group("schedule", "Add, list and remove schedules on a server", f.scheduleList(), f.scheduleAdd(), f.scheduleRemove())
 }
 
 func (f *face) scheduleList() *cobra.Command {
@@ -69,7 +69,7 @@ func nameOf(names map[retake.WorkspaceID]string, ws retake.WorkspaceID) string {
 
 func renderSchedules(l picture.Look, all []retake.Schedule, names map[retake.WorkspaceID]string) string {
 	if len(all) == 0 {
-		return "Nothing is done on a cadence.\n\n  " + l.Pairs([]string{"a checkpoint every hour", `retake schedule add "0 * * * *" save`}) + "\n"
+		return "No schedules yet.\n\n  " + l.Pairs([]string{"a checkpoint every hour", `retake schedule add "0 * * * *" save`}) + "\n"
 	}
 	var rows []tableRow
 	for i := range all {
@@ -84,7 +84,7 @@ func renderSchedules(l picture.Look, all []retake.Schedule, names map[retake.Wor
 			}
 		}
 		if c.Missed > 0 {
-			r.notes = append(r.notes, picture.Number(c.Missed, "run was", "runs were")+" missed: nobody was there")
+			r.notes = append(r.notes, picture.Number(c.Missed, "run was", "runs were")+" missed: the server was not running")
 		}
 		r.cells = []string{shortID(l, c.ID), screen.Escape(string(c.Work)), screen.Escape(c.Cron), nameOf(names, c.Workspace), soonText(l, c.Next), last}
 		rows = append(rows, r)
@@ -96,10 +96,6 @@ func (f *face) scheduleAdd() *cobra.Command {
 	var jitter time.Duration
 	cmd := &cobra.Command{
 		Use: "add CRON save|retain|drill", Short: "Add a schedule", Args: between(2, 2),
-		Long: "CRON is one word of five fields, in UTC: minute, hour, day, month, day of the\n" +
-			"week; \"0 3 * * *\" is every night at three. save takes a checkpoint when files changed,\n" +
-			"of the workspace that --workspace names, else of the default one; retain drops\n" +
-			"what is too old; drill reads a share of the stored bytes back.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			work := retake.ScheduleWork(args[1])
 			if !slices.Contains(works, work) {
@@ -185,7 +181,7 @@ func (f *face) scheduleRemove() *cobra.Command {
 				return err
 			}
 			return f.emit(scheduleAnswer{1, c}, func(l picture.Look) string {
-				return fmt.Sprintf("%s %s by %s is ended. What it did stays.\n", l.Green(l.Glyphs.Yes), screen.Escape(string(c.Work)), screen.Escape(c.Cron))
+				return fmt.Sprintf("%s %s by %s is removed. What it did stays.\n", l.Green(l.Glyphs.Yes), screen.Escape(string(c.Work)), screen.Escape(c.Cron))
 			})
 		},
 	}

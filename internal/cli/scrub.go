@@ -38,7 +38,7 @@ func (c *scrubCmd) run(cmd *cobra.Command, _ []string) error {
 		c.share = 1
 	}
 	if c.share < 0 || c.share > 1 || math.IsNaN(c.share) {
-		return usage(helpHint(cmd), "The share lies between 0 and 1.")
+		return usage(helpHint(cmd), "--share must be between 0 and 1.")
 	}
 	s, err := c.open(cmd.Context())
 	if err != nil {
@@ -66,7 +66,7 @@ func scrubbed(r retake.ScrubReport) error {
 	}
 	return told{&retake.Error{
 		Kind: retake.Damaged, What: picture.Number(int64(len(r.Failed)), "object", "objects") + " of the store cannot be read back",
-		Safe: "Nothing was changed. What is listed above is damaged, the rest is whole.",
+		Safe: "Nothing was changed. What is listed above is damaged, the rest is intact.",
 	}}
 }
 

@@ -59,16 +59,16 @@ type servingAnswer struct {
 // places adds the flags that say what a server stands on.
 func (p *ServerPlace) flags(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&p.Data, "data", "", "the server's directory (needed)")
-	fl.StringVar(&p.Postgres, "postgres", "", "PostgreSQL instead of SQLite: a connection string; RETAKE_POSTGRES; its password by PGPASSWORD or a password file")
-	fl.StringVar(&p.S3, "s3", "", "S3 instead of the disk: https://ENDPOINT/BUCKET[/PREFIX][?region=R]; RETAKE_S3; keys by RETAKE_S3_ACCESS_KEY and RETAKE_S3_SECRET_KEY")
-	fl.StringVar(&p.KEK, "kek-file", "", "file with the key-encryption key; else RETAKE_KEK, else DATA/kek, which is made")
-	fl.BoolVar(&p.Lenient, "lenient-webhooks", false, "let webhooks go to plain HTTP and to this machine, for development")
+	fl.StringVar(&p.Data, "data", "", "store the server's data in `DIR` (required)")
+	fl.StringVar(&p.Postgres, "postgres", "", "use PostgreSQL at `URL` instead of SQLite (RETAKE_POSTGRES); put the password in PGPASSWORD or a password file")
+	fl.StringVar(&p.S3, "s3", "", "store files in S3 at `URL`, https://ENDPOINT/BUCKET[/PREFIX][?region=R] (RETAKE_S3); put its keys in RETAKE_S3_ACCESS_KEY and RETAKE_S3_SECRET_KEY")
+	fl.StringVar(&p.KEK, "kek-file", "", "read the key-encryption key from `FILE` (default: RETAKE_KEK, or DATA/kek, which is created)")
+	fl.BoolVar(&p.Lenient, "lenient-webhooks", false, "allow webhooks to plain HTTP and private addresses, for development")
 }
 
 func (p *ServerPlace) check(cmd *cobra.Command) error {
 	if p.Data == "" {
-		return usage(helpHint(cmd), "Usage: %s. Say where its data lies: --data DIR.", useLine(cmd))
+		return usage(helpHint(cmd), "Usage: %s. Missing flag: --data DIR.", useLine(cmd))
 	}
 	return nil
 }
@@ -94,13 +94,13 @@ func (f *face) serveCommand() *cobra.Command {
 	}
 	p.flags(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&p.Listen, "listen", "127.0.0.1:7350", "address of the API")
-	fl.StringVar(&p.Public, "public-url", "", "address of the API as others know it; messages name it")
-	fl.StringVar(&p.Admin, "admin-listen", "", "address of /metrics, /livez and /readyz; not told without it")
-	fl.StringVar(&p.Cert, "tls-cert", "", "file of a certificate, for HTTPS")
-	fl.StringVar(&p.CertKey, "tls-key", "", "file of its key")
-	fl.StringVar(&p.Webhook, "first-webhook", "", "a webhook of the first namespace, when it is made")
-	fl.BoolVar(&p.TakeOver, "take-over", false, "use a database and a bucket that belong to another data directory, when that one is gone for good")
+	fl.StringVar(&p.Listen, "listen", "127.0.0.1:7350", "serve the API at `ADDRESS`")
+	fl.StringVar(&p.Public, "public-url", "", "the API's public `URL`, for links in messages")
+	fl.StringVar(&p.Admin, "admin-listen", "", "serve /metrics, /livez and /readyz at `ADDRESS` (default: not served)")
+	fl.StringVar(&p.Cert, "tls-cert", "", "serve HTTPS with the certificate in `FILE`")
+	fl.StringVar(&p.CertKey, "tls-key", "", "the certificate's private key, in `FILE`")
+	fl.StringVar(&p.Webhook, "first-webhook", "", "add a webhook to `URL` when the first namespace is created")
+	fl.BoolVar(&p.TakeOver, "take-over", false, "use a database and a bucket that belong to another data directory, if that one is lost")
 	fl.BoolVar(&p.Verbose, "verbose", false, "log every request")
 	return cmd
 }
@@ -127,15 +127,15 @@ func secretOf(b ServerBeginning, kind retake.KeyKind) string {
 
 // what keys are for, in a few words.
 var kindWords = map[retake.KeyKind]string{
-	retake.KeyAgent: "adds history, reads it, goes back", retake.KeyReader: "reads",
-	retake.KeyOperator: "also protects, pins and holds", retake.KeyAdmin: "keys, webhooks, schedules, requests to delete",
-	retake.KeyMaintainer: "looks after the bytes",
+	retake.KeyAgent: "create checkpoints, read, restore, fork", retake.KeyReader: "read only",
+	retake.KeyOperator: "agent, plus: protect workspaces, pin, legal holds", retake.KeyAdmin: "read, API keys, webhooks, schedules, deletion requests",
+	retake.KeyMaintainer: "read, clean up, verify and rebuild the store",
 }
 
 func renderBeginning(l picture.Look, b ServerBeginning) string {
 	var t strings.Builder
 	fmt.Fprintf(&t, "%s namespace %s, with a workspace %s\n", l.Green(l.Glyphs.Yes), l.Bold(screen.Escape(string(b.Namespace.ID))), screen.Escape(string(b.Namespace.Default)))
-	t.WriteString("\n  Its keys are shown this once:\n")
+	t.WriteString("\n  Its API keys are shown only once:\n")
 	for _, k := range b.Keys {
 		fmt.Fprintf(&t, "    %s%s  %s\n", screen.Pad(string(k.Key.Kind), 12), k.Secret, l.Dim(kindWords[k.Key.Kind]))
 	}

@@ -73,13 +73,13 @@ func (c *spaceCmd) thin(ctx context.Context, s retake.Service) error {
 
 func renderThin(l picture.Look, r retake.ThinReport) string {
 	w := r.Sweep
-	out := fmt.Sprintf("%s Gave back %s in %s. The store takes %s.\n  It took at most %s more meanwhile.\n", l.Green(l.Glyphs.Yes),
+	out := fmt.Sprintf("%s Freed %s in %s. The store uses %s.\n  It used at most %s more meanwhile.\n", l.Green(l.Glyphs.Yes),
 		screen.Bytes(max(w.Before-w.After, 0)), screen.Took(w.Took), screen.Bytes(w.After), screen.Bytes(w.Peak))
 	if r.Forgotten > 0 {
 		out += fmt.Sprintf("  Dropped %s.\n", picture.Checkpoints(r.Forgotten))
 	}
 	if r.Over > 0 {
-		out += fmt.Sprintf("%s It is still %s over its budget: what is kept on purpose takes more.\n", l.Yellow("!"), screen.Bytes(r.Over))
+		out += fmt.Sprintf("%s It is still %s over its storage limit: what is kept on purpose uses more.\n", l.Yellow("!"), screen.Bytes(r.Over))
 	}
 	return out
 }

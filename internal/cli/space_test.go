@@ -50,10 +50,10 @@ func TestSpace80(t *testing.T) {
 		`old-shop               12      14 MB   ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁   directory gone`,
 		``,
 		`never removed by itself   starts, pins, latest good, fork bases, safety points`,
-		`next cleanup              2 checkpoints, about 31 MB   look: retake space --plan`,
-		`last cleanup              03:10 gave back 22 MB in 1.4 s`,
+		`next cleanup              2 checkpoints, about 31 MB   see: retake space --plan`,
+		`last cleanup              03:10 freed 22 MB in 1.4 s`,
 		`garbage                   about 16 MB`,
-		`floor                     10 GB stay free: below that nothing is saved`,
+		`minimum free space        10 GB: below that nothing is saved`,
 	)
 }
 
@@ -79,11 +79,11 @@ func TestSpaceTellsTheNeed(t *testing.T) {
 	all, p := fourRooms()
 	p.Need, p.Store.Bytes = retake.NeedBudget, 6e9
 	l := cli.NewLook(80, now, false, false)
-	if got := cli.RenderSpace(l, all, &p); !strings.Contains(got, "6.0 GB of 5.0 GB") || !strings.Contains(got, "120 %") || !strings.Contains(got, "\nwhy                       the store has used up its budget\n") {
-		t.Errorf("over budget:\n%s", got)
+	if got := cli.RenderSpace(l, all, &p); !strings.Contains(got, "6.0 GB of 5.0 GB") || !strings.Contains(got, "120 %") || !strings.Contains(got, "\nwhy                       the store has reached its storage limit\n") {
+		t.Errorf("over limit:\n%s", got)
 	}
 	p.Drops = nil
-	if got := cli.RenderSpace(l, all, &p); !strings.Contains(got, "what is kept on purpose takes more: retake config budget") {
+	if got := cli.RenderSpace(l, all, &p); !strings.Contains(got, "what is kept on purpose uses more: retake config budget") {
 		t.Errorf("stuck:\n%s", got)
 	}
 }
@@ -93,11 +93,11 @@ func TestSpacePlan(t *testing.T) {
 	all, p := fourRooms()
 	l := cli.NewLook(80, now, false, false)
 	same(t, cli.RenderSpacePlan(l, p, all),
-		`2 checkpoints would go, and about 31 MB with them.`,
+		`2 checkpoints would be deleted, which frees about 31 MB.`,
 		``,
 		`workspace      checkpoint  when         why                  about`,
 		`billing-api             3  1 Oct        too old             120 kB`,
-		`old-shop               12  Sun 09:41    over budget          30 MB`,
+		`old-shop               12  Sun 09:41    over limit           30 MB`,
 	)
 	for range 100 {
 		p.Drops = append(p.Drops, p.Drops[0])
@@ -114,11 +114,11 @@ func TestThinned(t *testing.T) {
 	l := cli.NewLook(80, now, false, false)
 	r := retake.ThinReport{Forgotten: 31, Sweep: retake.SweepReport{Before: 434e6, After: 412e6, Peak: 16e6, Took: 1400 * time.Millisecond}}
 	same(t, cli.RenderThin(l, r),
-		`✔ Gave back 22 MB in 1.4 s. The store takes 412 MB.`,
-		`  It took at most 16 MB more meanwhile.`,
+		`✔ Freed 22 MB in 1.4 s. The store uses 412 MB.`,
+		`  It used at most 16 MB more meanwhile.`,
 		`  Dropped 31 checkpoints.`)
 	r.Over = 1e6
-	if got := cli.RenderThin(l, r); !strings.Contains(got, "! It is still 1.0 MB over its budget: what is kept on purpose takes more.\n") {
+	if got := cli.RenderThin(l, r); !strings.Contains(got, "! It is still 1.0 MB over its storage limit: what is kept on purpose uses more.\n") {
 		t.Error(got)
 	}
 }

@@ -148,20 +148,20 @@ func renderKeeping(l picture.Look, p *retake.SpacePlan) string {
 	say("never removed by itself", "starts, pins, latest good, fork bases, safety points")
 	next := "nothing is due"
 	if len(p.Drops) > 0 {
-		next = fmt.Sprintf("%s, about %s   look: retake space --plan", picture.Checkpoints(int64(len(p.Drops))), screen.Bytes(p.Frees))
+		next = fmt.Sprintf("%s, about %s   see: retake space --plan", picture.Checkpoints(int64(len(p.Drops))), screen.Bytes(p.Frees))
 	}
 	say("next cleanup", next)
 	if text := needText(p); text != "" {
 		say("why", text)
 	}
 	if named := namedDrops(p); named > 0 {
-		say("named ones among them", fmt.Sprintf("%s: pin what you need, or raise the budget", screen.Count(named)))
+		say("named ones among them", fmt.Sprintf("%s: pin what you need, or raise the storage limit", screen.Count(named)))
 	}
 	if p.Last != nil {
-		say("last cleanup", fmt.Sprintf("%s gave back %s in %s", l.Clock(p.Last.At), screen.Bytes(p.Last.Gave), screen.Took(p.Last.Took)))
+		say("last cleanup", fmt.Sprintf("%s freed %s in %s", l.Clock(p.Last.At), screen.Bytes(p.Last.Gave), screen.Took(p.Last.Took)))
 	}
 	say("garbage", "about "+screen.Bytes(p.Garbage))
-	say("floor", screen.Bytes(p.Store.Floor)+" stay free: below that nothing is saved")
+	say("minimum free space", screen.Bytes(p.Store.Floor)+": below that nothing is saved")
 	return b.String()
 }
 
@@ -177,25 +177,25 @@ func namedDrops(p *retake.SpacePlan) (n int64) {
 
 // needText says why checkpoints go that are not too old.
 func needText(p *retake.SpacePlan) string {
-	const stuck = "; what is kept on purpose takes more: retake config budget"
+	const stuck = "; what is kept on purpose uses more: retake config budget"
 	switch p.Need {
 	case retake.NeedBudget:
 		if len(p.Drops) == 0 && p.Store.Bytes > p.Budget {
-			return "the store is over its budget" + stuck
+			return "the store is over its storage limit" + stuck
 		}
-		return "the store has used up its budget"
+		return "the store has reached its storage limit"
 	case retake.NeedRoom:
-		return "the disk is near its floor"
+		return "the disk is near its minimum free space"
 	case retake.NeedFloor:
-		return "the disk is below its floor"
+		return "the disk is below its minimum free space"
 	case retake.NeedNone:
 	}
 	return ""
 }
 
-var dropWords = map[string]string{"age": "too old", "budget": "over budget", "room": "disk near floor", "floor": "disk below floor"}
+var dropWords = map[string]string{"age": "too old", "budget": "over limit", "room": "disk almost full", "floor": "disk full"}
 
-// renderSpacePlan lists what the next tidy-up would drop.
+// renderSpacePlan lists what the next cleanup would delete.
 func renderSpacePlan(l picture.Look, p retake.SpacePlan, all []retake.WorkspaceState) string {
 	if len(p.Drops) == 0 {
 		text := "Nothing is due: the next cleanup would delete no checkpoint.\n"
@@ -212,7 +212,7 @@ func renderSpacePlan(l picture.Look, p retake.SpacePlan, all []retake.WorkspaceS
 	}
 	name = min(name, spaceName)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s would go, and about %s with them.\n\n", l.Bold(picture.Checkpoints(int64(len(p.Drops)))), screen.Bytes(p.Frees))
+	fmt.Fprintf(&b, "%s would be deleted, which frees about %s.\n\n", l.Bold(picture.Checkpoints(int64(len(p.Drops)))), screen.Bytes(p.Frees))
 	fmt.Fprintln(&b, l.Dim(screen.Pad("workspace", name)+"   checkpoint  "+screen.Pad("when", 11)+"  "+screen.Pad("why", 16)+"     about"))
 	for _, d := range p.Drops[:min(planRows, len(p.Drops))] {
 		why := dropWords[d.Why]

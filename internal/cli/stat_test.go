@@ -97,7 +97,7 @@ func TestStatusTellsWhatIsGood(t *testing.T) {
 		``,
 		`  ✔ tracking    inotify`,
 		`  ! level       same-user: a program that runs as you could delete the store`,
-		`  ✔ store       412 MB · disk 212 GB free, floor 10 GB`,
+		`  ✔ store       412 MB · disk 212 GB free, minimum 10 GB`,
 	)
 }
 

@@ -35,6 +35,9 @@ func (f *face) statusCommand() *cobra.Command {
 				return err
 			}
 			err = f.emitTitled(endNames(cmd.Context(), s, ws, st.Latest, st.Good), statusAnswer{1, st}, func(l picture.Look) string { return renderStatus(l, st) + f.agentsRow(l, ws) })
+			if err == nil && st.Now.Deleted > 0 && !st.Saving {
+				f.hintLine([]string{"bring back what was deleted", "retake restore latest --plan"})
+			}
 			return orWaiting(err, ws)
 		},
 	}

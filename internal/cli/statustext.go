@@ -50,7 +50,7 @@ func renderStatus(l picture.Look, st retake.Status) string {
 			say(r.sign+strings.Repeat(" ", max(room-l.ShownWidth(r.sign), 0)), r.name, r.text)
 		}
 	}
-	say(roomSign(mind, yes, st.Store), "store", l.Facts(screen.Bytes(st.Store.Bytes), "disk "+screen.Bytes(st.Store.Free)+" free, floor "+screen.Bytes(st.Store.Floor)))
+	say(roomSign(mind, yes, st.Store), "store", l.Facts(screen.Bytes(st.Store.Bytes), "disk "+screen.Bytes(st.Store.Free)+" free, minimum "+screen.Bytes(st.Store.Floor)))
 	return b.String()
 }
 

@@ -76,7 +76,7 @@ func (f *face) setTasks(cmd *cobra.Command) error {
 
 func renderTasks(l picture.Look, list []retake.Task) string {
 	if len(list) == 0 {
-		return "No agent told of tasks here.\n"
+		return "No agent has reported tasks here.\n"
 	}
 	var b strings.Builder
 	done := 0

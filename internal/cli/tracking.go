@@ -22,7 +22,7 @@ func trackingRow(l picture.Look, signs rowSigns, t retake.Tracking) (sign, text 
 	}
 	told, doubts, checked := "", "", ""
 	if t.Events > 0 {
-		told = picture.Number(t.Events, "change", "changes") + " told"
+		told = picture.Number(t.Events, "change", "changes") + " seen"
 	}
 	if t.Doubts > 0 {
 		doubts = picture.Number(t.Doubts, "doubt", "doubts")
@@ -58,7 +58,7 @@ func trackingMissed(l picture.Look, signs rowSigns, t retake.Tracking) (sign, te
 	if more := n - missedShown; more > 0 {
 		below = append(below, screen.Count(more)+" more, all in --json")
 	}
-	below = append(below, "the next save looks at every file; tell us about it")
+	below = append(below, "the next save checks every file; please report this")
 	if t.Why != "" {
 		below = append(below, l.Dim(screen.Escape(t.Why)))
 	}

@@ -22,11 +22,9 @@ type Screen struct {
 func (f *face) tuiCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "tui", Short: "Browse the timeline full screen", Args: between(0, 0),
-		Long: "Checkpoints to choose, look at, compare, restore, undo and fork; ? lists the keys.\n" +
-			"No key applies anything: keys open plans, and a plan asks before it is done.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !f.InTTY || !f.OutTTY || f.json || f.noInput {
-				return usage("as text: retake log     for programs: retake log --json", "It needs a terminal to draw on, and somebody to press keys.")
+				return usage("as text: retake log     for programs: retake log --json", "The full-screen view needs a terminal.")
 			}
 			s, ws, err := f.find(cmd.Context())
 			if err != nil {

@@ -44,7 +44,7 @@ func TestTUINeedsATerminal(t *testing.T) {
 	p.types("", "init").want(t, 0, "", "")
 	p.screen = func(cli.Screen) error { t.Error("something was filled"); return nil }
 	p.types("", "tui", "--json").want(t, 2, `"kind":"invalid"`, "")
-	p.types("", "tui", "--no-input").want(t, 2, "", "It needs a terminal to draw on, and somebody to press keys.")
+	p.types("", "tui", "--no-input").want(t, 2, "", "The full-screen view needs a terminal.")
 	if out := p.types("", "tui", "--no-input"); !strings.Contains(out.err, "retake log") {
 		t.Errorf("it does not say what else there is:\n%s", out.err)
 	}

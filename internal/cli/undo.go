@@ -11,11 +11,7 @@ import (
 func (f *face) undoCommand() *cobra.Command {
 	c := &journey{face: f}
 	cmd := &cobra.Command{
-		Use: "undo [REF] [-- PATH…]", Short: "Undo the last recorded change; unsaved edits are kept",
-		Long: "Takes back the last recorded change: a turn, a save, a restore or an adopt. With REF, that one; 3..5 is\n" +
-			"a range, and --session takes back all turns of a session.\n" +
-			"Unsaved edits stay and are merged; --edits discards them instead. In a sub-directory only\n" +
-			"that part is undone; --all takes back everything.",
+		Use: "undo [REF] [-- PATH…]", Short: "Undo the last turn or save; later edits are kept",
 		Args: beforePaths(0, 1),
 		RunE: f.asPath("", func(cmd *cobra.Command, args []string) error { return c.along(cmd, args, retake.CourseUndo) }),
 	}

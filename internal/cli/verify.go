@@ -28,9 +28,6 @@ func (f *face) verifyCommand() *cobra.Command {
 	c := &verifyCmd{face: f}
 	cmd := &cobra.Command{
 		Use: "verify [REF] [-- CMD…]", Short: "Run checks on a checkpoint and record their results",
-		Long: "Without REF what is there now is saved first, and CMD runs on the live files. With REF it runs in a throw-away fork,\n" +
-			"unless the files are as they were then. One word with spaces is a line for a shell.\n" +
-			"Exit codes: 0 all pass, 7 one fails, 1 one could not run, 5 the files changed while it ran.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			refs, _ := splitDash(cmd, args)
 			return between(0, 1)(cmd, refs)
@@ -101,9 +98,9 @@ func (c *verifyCmd) inquiries(ctx context.Context, s retake.Service, ws retake.W
 	if len(out) > 0 {
 		return out, nil
 	}
-	what := "no verification stands for " + ws.Name
+	what := "no check is configured for " + ws.Name
 	if c.name != "" {
-		what = fmt.Sprintf("no verification %s stands for %s", c.name, ws.Name)
+		what = fmt.Sprintf("no check %s is configured for %s", c.name, ws.Name)
 	}
 	return nil, &retake.Error{
 		Kind: retake.NotFound, What: what, Safe: nothingChanged,

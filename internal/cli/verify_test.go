@@ -146,7 +146,7 @@ func TestVerifyWhatStands(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
 	p.types("", "init").want(t, 0, "", "")
-	p.types("", "verify", "--no-color").want(t, 3, "", "✘ No verification stands for ")
+	p.types("", "verify", "--no-color").want(t, 3, "", "✘ No check is configured for ")
 	p.types("", "config", "verify.test", "npm test").want(t, 0, "npm test\n", "")
 	p.types("", "config", "verify.lint", "make lint").want(t, 0, "make lint\n", "")
 	p.types("", "config").want(t, 0, ".verify.lint", "")
@@ -156,7 +156,7 @@ func TestVerifyWhatStands(t *testing.T) {
 	if len(p.ran) != 3 || !slices.Equal(p.ran[2].Args, []string{"sh", "-c", "npm test"}) {
 		t.Fatalf("ran %+v", p.ran)
 	}
-	p.types("", "verify", "--name", "nope", "--no-color").want(t, 3, "", "✘ No verification nope stands for ")
+	p.types("", "verify", "--name", "nope", "--no-color").want(t, 3, "", "✘ No check nope is configured for ")
 	p.types("", "config", "--unset", "verify.test").want(t, 0, "", "")
 	p.types("", "config", "verify.lint", "").want(t, 0, "\n", "")
 	p.types("", "verify").want(t, 3, "", "")

@@ -29,9 +29,9 @@ type webhookAnswer struct {
 }
 
 func (f *face) webhooksCommand() *cobra.Command {
-	return f.group("webhooks", "who is told of events: list, add, deliveries, listen …",
+	return f.group("webhooks", "Add, list and test webhooks",
 		f.webhooksList(), f.webhooksAdd(), f.webhooksRemove(), f.webhooksRotate(),
-		f.webhooksSwitch("enable", "send to it again", true), f.webhooksSwitch("disable", "send nothing to it until it is enabled", false),
+		f.webhooksSwitch("enable", "Enable a webhook", true), f.webhooksSwitch("disable", "Disable a webhook", false),
 		f.deliveriesCommand(), f.replayCommand(), f.listenCommand())
 }
 
@@ -104,7 +104,6 @@ func (f *face) webhooksAdd() *cobra.Command {
 	var scheme string
 	cmd := &cobra.Command{
 		Use: "add URL", Short: "Add a webhook; its secret is shown once", Args: between(1, 1),
-		Long: "Messages are those of Standard Webhooks 1.0. TYPE is one of:\n" + typeLines(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			wanted, err := eventTypes(cmd, types)
 			if err != nil {
@@ -142,7 +141,7 @@ func eventTypes(cmd *cobra.Command, typed []string) ([]retake.EventType, error) 
 	var out []retake.EventType
 	for _, t := range typed {
 		if !slices.Contains(retake.EventTypes, retake.EventType(t)) {
-			return nil, usage(helpHint(cmd), "There is not an event type %s.", t)
+			return nil, usage(helpHint(cmd), "Unknown event type: %s.", t)
 		}
 		out = append(out, retake.EventType(t))
 	}
@@ -151,7 +150,7 @@ func eventTypes(cmd *cobra.Command, typed []string) ([]retake.EventType, error) 
 
 // renderSecret shows what a receiver checks with.
 func renderSecret(l picture.Look, w retake.NewWebhook) string {
-	what := "Each message is signed. The secret to check with is shown this once:"
+	what := "Deliveries are signed. The secret is shown only once:"
 	if w.Webhook.Scheme == retake.SchemePair {
 		what = "Each message is signed. The public key to check with:"
 	}
@@ -188,7 +187,7 @@ func (f *face) webhooksRemove() *cobra.Command {
 				return err
 			}
 			return f.emit(webhookAnswer{1, w}, func(l picture.Look) string {
-				return fmt.Sprintf("%s %s is told no more.\n", l.Green(l.Glyphs.Yes), screen.Escape(w.URL))
+				return fmt.Sprintf("%s %s is deleted.\n", l.Green(l.Glyphs.Yes), screen.Escape(w.URL))
 			})
 		},
 	}
@@ -229,9 +228,9 @@ func (f *face) webhooksSwitch(use, short string, on bool) *cobra.Command {
 				return err
 			}
 			return f.emit(webhookAnswer{1, w}, func(l picture.Look) string {
-				text := " is told of events again."
+				text := " receives events again."
 				if !on {
-					text = " is told nothing until it is enabled.\n  What happens meanwhile is not sent later."
+					text = " receives nothing until it is enabled.\n  Events in the meantime are not sent later."
 				}
 				return l.Green(l.Glyphs.Yes) + " " + screen.Escape(w.URL) + text + "\n"
 			})

@@ -87,7 +87,7 @@ func TestPlanOfEdits(t *testing.T) {
 		`                    lib/              empty directory`,
 		`CHANGE BACK     1   a.js              only its time`,
 		``,
-		`Your files are saved first as checkpoint 6; retake redo brings them back.`,
+		`First your files are saved as checkpoint 6; retake redo brings them back.`,
 	)
 }
 
@@ -123,7 +123,7 @@ func TestClaimIsToldOnce(t *testing.T) {
 	c.Finding.Answers = nil
 	c.Verifications = []retake.Verification{{Name: "test", Verdict: retake.Passed, Claim: true, By: "claude-code", Why: "claude-code says so"}}
 	got := cli.RenderCard(cli.NewLook(80, now, false, false), c)
-	if !strings.Contains(got, "test   claude-code says so, nobody saw it\n") {
+	if !strings.Contains(got, "test   claude-code says so; nothing confirms it\n") {
 		t.Error(got)
 	}
 }

@@ -121,7 +121,7 @@ func renderWorkspaces(l picture.Look, all []retake.WorkspaceState) string {
 		notes = append(notes, "A directory that is gone comes back with its timeline:\n  retake restore latest --workspace "+all[i].NameAmong(all))
 	}
 	if ended > 0 {
-		text := "What ended keeps its checkpoints. To look at them: retake console. To continue them: retake init --continue, in the directory."
+		text := "Workspaces that are no longer protected keep their checkpoints. Browse them: retake console. Continue one: retake init --continue, in its directory."
 		notes = append(notes, strings.Join(picture.Wrap(text, l.Width), "\n"))
 	}
 	for _, text := range notes {

@@ -75,7 +75,7 @@ func (c Config) CheckRun() error {
 		return unsafePlace("the place of the socket is not safe", fmt.Errorf("%s is not a directory of its own", c.Run))
 	}
 	if !owned(i) {
-		return unsafePlace("the place of the socket is not safe", fmt.Errorf("%s belongs to somebody else", c.Run))
+		return unsafePlace("the place of the socket is not safe", fmt.Errorf("%s belongs to another user", c.Run))
 	}
 	if i.Mode().Perm()&^0o700 == 0 {
 		return nil

@@ -102,7 +102,7 @@ func standingName(name string) error {
 func standingCommand(line string) error {
 	switch {
 	case strings.ContainsRune(line, 0):
-		return errors.New("a command line holds no NUL")
+		return errors.New("a command can't contain NUL")
 	case len(line) > maxStandingCommand:
 		return fmt.Errorf("a command line has at most %d bytes", maxStandingCommand)
 	}

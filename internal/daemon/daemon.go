@@ -95,7 +95,7 @@ func Alone(c config.Config) (release func(), err error) {
 	release, err = locks.Lock(patient, lockName, false)
 	if errors.Is(err, fsx.ErrLocked) {
 		return nil, &retake.Error{
-			Kind: retake.Busy, What: "a daemon looks after this store, and --solo would work beside it", Safe: unchanged,
+			Kind: retake.Busy, What: "a daemon is using this store, and --solo works without it", Safe: unchanged,
 			Hint: "leave --solo out, or stop it first: retake daemon stop", Err: err,
 		}
 	}

@@ -149,7 +149,7 @@ func lockFor(ctx context.Context, locks fsx.Locks, wait time.Duration) (func(), 
 func busyAlone(err error) error {
 	return &retake.Error{
 		Kind: retake.Busy, What: "a command with --solo is at work on this store", Safe: unchanged,
-		Hint: "when it has ended, ask again", Err: err,
+		Hint: "when it has stopped, try again", Err: err,
 	}
 }
 

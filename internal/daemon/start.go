@@ -129,7 +129,7 @@ func (h *Hand) lead(ctx context.Context) bool {
 // start starts a daemon; false when another one came first.
 func (h *Hand) start(ctx context.Context) (bool, error) {
 	if h.exe == "" {
-		return false, h.noDaemon(errors.New("this program does not know where it lies"))
+		return false, h.noDaemon(errors.New("Retake can't find its own program file"))
 	}
 	ctx, cancel := context.WithTimeout(ctx, wordWait)
 	defer cancel()

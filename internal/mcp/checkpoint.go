@@ -113,7 +113,7 @@ func (o checkpointOut) text(*face) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d is recorded: %s; %s files, %s\n", o.Number, o.Changed, screen.Count(o.Files), o.Coverage)
 	for _, g := range o.Gaps {
-		fmt.Fprintf(&b, "not held, %s: %s, first %s\n", g.Reason, screen.Count(int64(g.Count)), quoted(g.First))
+		fmt.Fprintf(&b, "not saved, %s: %s, first %s\n", g.Reason, screen.Count(int64(g.Count)), quoted(g.First))
 	}
 	if o.Pin != "" {
 		fmt.Fprintf(&b, "pinned as %s\n", quoted(o.Pin))

@@ -19,9 +19,9 @@ import (
 	"github.com/retake-dev/retake/internal/mcp"
 )
 
-var update = flag.Bool("update", false, "write the table and the example of docs/MCP.md anew")
+var update = flag.Bool("update", false, "write the table and the example of docs/use/mcp.md anew")
 
-const page = "../../docs/MCP.md"
+const page = "../../docs/use/mcp.md"
 
 var tools = []string{"checkpoint", "diff", "fork", "pin", "restore", "resume", "show_file", "tasks", "timeline"}
 
@@ -113,7 +113,7 @@ func TestPage(t *testing.T) {
 		return
 	}
 	if d := cmp.Diff(string(src), made); d != "" {
-		t.Errorf("docs/MCP.md is old; look at the difference, then run with -update (-kept +made):\n%s", d)
+		t.Errorf("docs/use/mcp.md is old; look at the difference, then run with -update (-kept +made):\n%s", d)
 	}
 	for _, class := range retake.ObstacleClasses {
 		if who := "agent"; strings.Contains(mcp.Personal(), class) {
@@ -142,7 +142,7 @@ func between(t *testing.T, src, name, text string) string {
 func table(t *testing.T, all []*sdk.Tool) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("| tool | takes | only looks | may take away | twice is once | does |\n|---|---|---|---|---|---|\n")
+	b.WriteString("| tool | takes | read-only | destructive | idempotent | does |\n|---|---|---|---|---|---|\n")
 	yes := map[bool]string{true: "yes", false: "no"}
 	for _, tool := range all {
 		s := tool.InputSchema.(map[string]any)

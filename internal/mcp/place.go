@@ -71,7 +71,7 @@ func freeSibling(root string) (string, error) {
 		}
 		dir = fmt.Sprintf("%s-%d", first, n)
 	}
-	return "", &retake.Error{Kind: retake.Limit, What: "there is no free name beside the workspace", Safe: nothingChanged, Hint: "name a directory: dir"}
+	return "", &retake.Error{Kind: retake.Limit, What: "there is no free name next to the workspace", Safe: nothingChanged, Hint: "name a directory: dir"}
 }
 
 // shell is a word as a person can type it.

@@ -16,7 +16,7 @@ const (
 
 var resumeTool = tool{
 	name:  "resume",
-	about: "Tell how a person continues the conversation from a checkpoint: the command, open tasks, which external actions can't be undone. It only looks.",
+	about: "Show how a person continues the conversation from a checkpoint: the command, open tasks, and external actions that can't be undone. Changes nothing.",
 	input: object(nil, fields{
 		"ref": map[string]any{"type": "string", "description": refWords, "maxLength": maxRef, "default": "latest"},
 	}),

@@ -47,7 +47,7 @@ func TestEveryToolFails(t *testing.T) {
 		"no such class":          {"restore", args{"ref": "1", "digest": "00000000", "accept": []string{"all"}}, retake.Invalid, "accept"},
 		"other plan":             {"restore", args{"ref": "1", "digest": "00000000"}, retake.Moved, "files changed"},
 		"relative fork":          {"fork", args{"ref": "1", "dir": "x"}, retake.Invalid, "absolute"},
-		"fork in itself":         {"fork", args{"ref": "1", "dir": d.at("fork")}, retake.Invalid, "lies in"},
+		"fork in itself":         {"fork", args{"ref": "1", "dir": d.at("fork")}, retake.Invalid, "is inside"},
 		"fork over files":        {"fork", args{"ref": "1", "dir": d.area}, retake.Exists, "not empty"},
 		"pin of no checkpoint":   {"pin", args{"ref": "77", "name": "x"}, retake.NotFound, "77"},
 		"name is taken":          {"pin", args{"ref": "2", "name": "first"}, retake.Exists, "first"},

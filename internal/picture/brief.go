@@ -25,7 +25,7 @@ func (l Look) Brief(v View, s Subject, n int) []string {
 		out = l.forkBrief(*s.Fork)
 	case s.Now != nil:
 		r := l.nowRow(v)
-		out = append(out, l.Bold("now")+"  "+r.title, l.indented(l.Dim("the next checkpoint holds them")))
+		out = append(out, l.Bold("now")+"  "+r.title, l.indented(l.Dim("the next checkpoint contains them")))
 		out = append(out, l.pointFlow(r.points, max(n-len(out), 1))...)
 	case s.Forks > 0:
 		out = append(out, Number(int64(s.Forks), "fork more", "forks more")+"  "+l.Dim("retake forks"))

@@ -109,10 +109,10 @@ func cardFields(l Look, c Card) string {
 		field("by", l.Facts(strings.TrimSpace(screen.Escape(t.Agent+" "+t.Version)), l.Dim(l.turnFacts(t))))
 		field("tasks", taskLine(t.Tasks))
 	}
-	list("verify", l.verifyLines(c))
-	field("coverage", l.Facts(Grade(l, cp.Coverage.Grade), Files(cp.Files)+", "+screen.Bytes(cp.Bytes), screen.Bytes(cp.NewBytes)+" new"))
+	list("checks", l.verifyLines(c))
+	field("saved", l.Facts(Grade(l, cp.Coverage.Grade), Files(cp.Files)+", "+screen.Bytes(cp.Bytes), screen.Bytes(cp.NewBytes)+" new"))
 	b.WriteString(GapLines(l, cp.Coverage.Gaps, strings.Repeat(" ", cardIndent)))
-	list("effects", effectFields(l, cp, c.Effects))
+	list("external", effectFields(l, cp, c.Effects))
 	list("flags", l.flagFields(c))
 	names := make([]string, len(c.Pins))
 	for i, p := range c.Pins {

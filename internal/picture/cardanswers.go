@@ -79,7 +79,7 @@ func (l Look) answerFacts(a retake.Answer, vs []retake.Verification) (score stri
 		out = append(out, ranBy(v))
 	}
 	if a.As != 0 {
-		out = append(out, fmt.Sprintf("as %d, the same files", a.As))
+		out = append(out, fmt.Sprintf("same files as %d", a.As))
 	}
 	return score, slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
@@ -88,7 +88,7 @@ func (l Look) answerFacts(a retake.Answer, vs []retake.Verification) (score stri
 func ranBy(v retake.Verification) string {
 	switch {
 	case v.Claim:
-		return screen.Escape(v.By) + " says so, nobody saw it"
+		return screen.Escape(v.By) + " says so; nothing confirms it"
 	case v.Bisect:
 		return "asked by bisect, decides nothing"
 	case v.Where == retake.Elsewhere:
@@ -96,7 +96,7 @@ func ranBy(v retake.Verification) string {
 	case v.Where == retake.InFork:
 		return "in a fork"
 	case v.Verdict == retake.Failed:
-		return "run by us"
+		return "run by Retake"
 	}
 	return ""
 }

@@ -35,7 +35,7 @@ func (s Sides) Covered() Sides {
 	s.covered = true
 	const manyLines = "private key"
 	if s.why == "" && (slices.Contains(secret.Find([]byte(s.before)), manyLines) || slices.Contains(secret.Find([]byte(s.after)), manyLines)) {
-		s.before, s.after, s.why = "", "", "holds a private key, not shown"
+		s.before, s.after, s.why = "", "", "contains a private key, not shown"
 	}
 	return s
 }

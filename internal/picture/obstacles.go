@@ -19,11 +19,11 @@ func Deed(p *retake.Plan, o retake.Obstacle) string {
 	case retake.ObstacleMassDelete:
 		return "delete " + Files(tallyOf(p).deleted)
 	case retake.ObstacleUncaptured:
-		return "go on though no checkpoint holds " + some(o.Paths, "something") + " for sure"
+		return "continue although no checkpoint contains " + some(o.Paths, "something") + " for sure"
 	case retake.ObstacleChanged:
 		return changedDeed(p, o.Paths)
 	case retake.ObstaclePartial:
-		return "go to " + goal(p) + ", which is not whole"
+		return "go to " + goal(p) + ", which is incomplete"
 	case retake.ObstacleHeld:
 		return "replace " + some(o.Paths, "something") + " while programs hold " + it
 	case retake.ObstacleDatabase:
@@ -35,13 +35,13 @@ func Deed(p *retake.Plan, o retake.Obstacle) string {
 	case retake.ObstacleOverlap:
 		return "leave " + some(o.Paths, "something") + ", which may be the work of someone else"
 	case retake.ObstacleAgentWorking:
-		return "go on while an agent works here"
+		return "continue while an agent is working here"
 	case retake.ObstacleGit:
 		return gitDeed(p)
 	case retake.ObstacleSetuid:
 		return "write " + some(o.Paths, "files") + ", run with the rights of the owner"
 	}
-	return "go on although " + strings.TrimRight(o.Text, ".")
+	return "continue although " + strings.TrimRight(o.Text, ".")
 }
 
 // gitDeed is what happens to git: it stays behind, or it is moved.

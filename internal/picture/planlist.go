@@ -33,7 +33,7 @@ func WritePlanList(out io.Writer, l Look, p *retake.Plan) error {
 	}
 	for i, e := range p.Effects {
 		if i == 0 {
-			fmt.Fprintf(w, "\n%s\n", l.loud(yellowCode, "CAN'T UNDO"))
+			fmt.Fprintf(w, "\n%s\n", l.loud(yellowCode, "EXTERNAL, CAN'T BE UNDONE"))
 		}
 		fmt.Fprintf(w, "  %s  %s  %s%s\n", l.Yellow(screen.Escape(e.ID)), l.Clock(e.Time), screen.Escape(e.Text), l.Dim(unsureText(e)))
 	}

@@ -79,8 +79,8 @@ var keepWords = map[retake.KeepReason]string{
 	retake.KeepChanged:    "changed since, so yours stays",
 	retake.KeepConflict:   "changed on both sides",
 	retake.KeepUncaptured: "in no checkpoint, so it could not be given back",
-	retake.KeepUnheld:     "not held by that checkpoint",
-	retake.KeepOccupied:   "something that is kept lies in it",
+	retake.KeepUnheld:     "not in that checkpoint",
+	retake.KeepOccupied:   "it contains something that is left as is",
 	retake.KeepOverlap:    "changed while someone else worked here",
 }
 
@@ -181,10 +181,10 @@ func asksPart(p *retake.Plan) part {
 	}
 }
 
-// donePart tells of what was done outside and stays done.
+// donePart lists external actions, which no plan undoes.
 func donePart(effects []retake.Effect) part {
 	return part{
-		word: "CAN'T UNDO", color: yellowCode, least: 1, most: len(effects),
+		word: "EXTERNAL", color: yellowCode, least: 1, most: len(effects),
 		draw: func(l Look, g grid, n int) []string {
 			var out []string
 			shown := len(effects)
@@ -195,7 +195,7 @@ func donePart(effects []retake.Effect) part {
 				when := l.Clock(e.Time)
 				lead := screen.Pad(screen.Escape(e.ID), 2) + "  " + when
 				pad := strings.Repeat(" ", max(classColumns-screen.Width(lead), 2))
-				unsure := unsureText(e)
+				unsure := unsureText(e) + "  already done"
 				text := l.Glyphs.Cut(screen.Escape(e.Text), g.width-max(classColumns, screen.Width(lead)+2)-screen.Width(unsure)) + l.Dim(unsure)
 				out = append(out, l.Yellow(screen.Pad(screen.Escape(e.ID), 2))+"  "+l.Dim(when)+pad+text)
 			}

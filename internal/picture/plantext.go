@@ -140,13 +140,6 @@ func planSentence(l Look, p *retake.Plan) string {
 		return idleText(p)
 	}
 	n := tallyOf(p).touched()
-	verb := "would change"
-	if p.Course == retake.CourseRestore {
-		verb = "differ from now"
-		if n == 1 {
-			verb = "differs from now"
-		}
-	}
 	where := ""
 	if len(p.Paths) > 0 {
 		names := make([]string, len(p.Paths))
@@ -158,7 +151,7 @@ func planSentence(l Look, p *retake.Plan) string {
 	if p.Lost != nil {
 		return lostSentence(l, p)
 	}
-	return fmt.Sprintf("%s %s%s. %s", strings.Replace(Files(n), "no files", "No file", 1), verb, where, l.Bold("Nothing has been changed yet."))
+	return fmt.Sprintf("%s would change%s. %s", strings.Replace(Files(n), "no files", "No file", 1), where, l.Bold("Nothing has been changed yet."))
 }
 
 // lostSentence says what becomes of a directory that was deleted or replaced.
@@ -189,7 +182,7 @@ func safetyText(l Look, p *retake.Plan) string {
 	if p.Safety.There {
 		return "Checkpoint " + n + " has everything you have now" + back("it")
 	}
-	return "Your files are saved first as checkpoint " + n + back("them")
+	return "First your files are saved as checkpoint " + n + back("them")
 }
 
 // wayBack is the command that takes a course back. Undo goes one further each

@@ -46,7 +46,7 @@ func RenderResult(l Look, p *retake.Plan, res retake.RestoreResult, took time.Du
 		}
 	}
 	for _, h := range res.Holders {
-		field("running", fmt.Sprintf("%s %d still holds the old %s: restart it", screen.Escape(h.Command), h.PID, screen.Escape(h.Path)))
+		field("running", fmt.Sprintf("%s %d still has the old %s open: restart it", screen.Escape(h.Command), h.PID, screen.Escape(h.Path)))
 	}
 	for _, e := range p.Effects {
 		field("external", screen.Escape(e.ID)+" "+screen.Escape(e.Text)+l.Dim("  "+e.Word()))

@@ -3,6 +3,8 @@ package picture
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/retake-dev/retake"
@@ -95,7 +97,11 @@ func (v *View) Stand(newest int64, p Present) {
 }
 
 // Hints lead to the checkpoint that asks to be looked at, and to one worth going back to.
+// Files that are gone and in no checkpoint as deleted come first: the last checkpoint has them.
 func (v View) Hints() []string {
+	if v.Now != nil && v.Now.Deleted > 0 {
+		return []string{"bring back", "retake restore latest" + deletedPath(v.NowGist), "details", "retake diff", "all options", "retake help restore"}
+	}
 	at, back := v.Checkpoints[0], retake.Checkpoint{}
 	for _, c := range v.Checkpoints {
 		if f := v.Findings[c.ID]; f.Gist != nil && len(f.Gist.Flags) > 0 || failing(f.Answers) {
@@ -112,7 +118,7 @@ func (v View) Hints() []string {
 	if v.Good != nil && v.Good.Number != v.Newest && v.Tree {
 		back = *v.Good
 	}
-	pairs := []string{"look", fmt.Sprintf("retake show %d", at.Number)}
+	pairs := []string{"details", fmt.Sprintf("retake show %d", at.Number)}
 	if back.Number != 0 {
 		pairs = append(pairs, "go back", fmt.Sprintf("retake restore %d", back.Number))
 	}
@@ -120,9 +126,30 @@ func (v View) Hints() []string {
 	case !v.Tree:
 		return append(pairs, "all of it", "retake log")
 	case v.verified():
-		return append(pairs, "good ones", "retake log --good")
+		return append(pairs, "good only", "retake log --good")
 	}
 	return append(pairs, "since then", "retake diff")
+}
+
+// deletedPlace is a fact about deleted files with a path that a shell takes as it is.
+var deletedPlace = regexp.MustCompile(`^deleted (?:[\d,]+ in )?([A-Za-z0-9_][A-Za-z0-9._/-]*?)/?$`)
+
+// deletedPath limits a restore to what was deleted, where that is one place.
+func deletedPath(g *retake.Gist) string {
+	var places []string
+	if g != nil {
+		for _, p := range g.Points {
+			if strings.HasPrefix(p.Text, "deleted ") {
+				places = append(places, p.Text)
+			}
+		}
+	}
+	if len(places) == 1 {
+		if m := deletedPlace.FindStringSubmatch(places[0]); m != nil {
+			return " -- " + m[1]
+		}
+	}
+	return " --plan"
 }
 
 func failing(answers []retake.Answer) bool {

@@ -78,3 +78,31 @@ func (h hanging) Status(context.Context, retake.WorkspaceID) (retake.Status, err
 	<-h.let
 	return retake.Status{}, nil
 }
+
+// Files that were just deleted come back from the last checkpoint, and nothing else changes.
+func TestHintsAfterADeletion(t *testing.T) {
+	t.Parallel()
+	gist := func(texts ...string) *retake.Gist {
+		g := &retake.Gist{}
+		for _, text := range texts {
+			g.Points = append(g.Points, retake.Point{Text: text})
+		}
+		return g
+	}
+	for want, g := range map[string]*retake.Gist{
+		"retake restore latest -- src":         gist("deleted 11 in src/", "README.md"),
+		"retake restore latest -- src/cart.ts": gist("deleted src/cart.ts"),
+		"retake restore latest --plan":         gist("deleted 11 in src/", "deleted 2 in docs/"),
+	} {
+		v := picture.View{Timeline: retake.Timeline{Checkpoints: []retake.Checkpoint{{Number: 17}}}, Now: &retake.Counts{Deleted: 11}, NowGist: g}
+		if got := v.Hints(); got[0] != "bring back" || got[1] != want {
+			t.Errorf("%v, want %q", got, want)
+		}
+	}
+	for _, g := range []*retake.Gist{nil, gist("deleted a;rm x"), gist("deleted -rf")} {
+		v := picture.View{Timeline: retake.Timeline{Checkpoints: []retake.Checkpoint{{Number: 17}}}, Now: &retake.Counts{Deleted: 1}, NowGist: g}
+		if got := v.Hints()[1]; got != "retake restore latest --plan" {
+			t.Errorf("%v: %q", g, got)
+		}
+	}
+}

@@ -290,7 +290,7 @@ func (l Look) edit(e Edit) string {
 func RenderNowGaps(l Look, gaps []retake.Gap) string {
 	head := l.Dim("left out by choice")
 	if retake.Cover(gaps).Grade == retake.Partial {
-		head = l.Cyan(string(retake.Partial)) + "  now could not be read as a whole"
+		head = l.Cyan(string(retake.Partial)) + "  current state could not be read completely"
 	}
 	return "\n" + head + "\n" + GapLines(l, gaps, "  ")
 }

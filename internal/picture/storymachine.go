@@ -139,7 +139,7 @@ func (b *book) machineText(f retake.Fact) string {
 	case retake.FactExecutable:
 		name = "program " + name
 	case retake.FactSecret:
-		return b.Path(f.Path) + " looks like it holds a secret: " + name
+		return b.Path(f.Path) + " looks like it contains a secret: " + name
 	case retake.FactMode:
 		return b.Path(f.Path) + " mode " + b.fromTo(f)
 	default:

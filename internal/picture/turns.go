@@ -118,7 +118,7 @@ func (l Look) turnFacts(t *retake.Turn) string {
 	if t.Session != "" {
 		session = "session " + screen.Escape(shortSession(t.Session))
 		if len(t.Contested) == 0 {
-			session += ", no other at work"
+			session += ", no other session"
 		}
 	}
 	return l.Facts(calls, dir, session)

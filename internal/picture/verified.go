@@ -68,7 +68,7 @@ func RenderSaid(l Look, c Card) string {
 		out = append(out, lines...)
 	}
 	if len(out) == 0 {
-		return "No agent was at work: nobody said anything.\n"
+		return "No agent was working, so there are no messages.\n"
 	}
 	return strings.Join(out, "\n") + "\n"
 }

@@ -105,7 +105,7 @@ func (p *planner) askPartial() {
 			paths = append(paths, k.Path)
 		}
 	}
-	p.ask(retake.ObstaclePartial, paths, "%s is not whole in that checkpoint", "%s are not whole in that checkpoint")
+	p.ask(retake.ObstaclePartial, paths, "%s is incomplete in that checkpoint", "%s are incomplete in that checkpoint")
 }
 
 func (p *planner) askMass() {
@@ -176,7 +176,7 @@ func (p *planner) askWorld(ctx context.Context) error {
 			return err
 		}
 	}
-	p.ask(retake.ObstacleNames, clash, "%s cannot be told from another name on this file system", "%s cannot be told from other names on this file system")
+	p.ask(retake.ObstacleNames, clash, "%s can't be told apart from another name on this file system", "%s can't be told apart from other names on this file system")
 	if p.World.Holders == nil || len(files) == 0 {
 		return nil
 	}

@@ -189,8 +189,8 @@ func (p *planner) keep(path string, s sides, why retake.KeepReason, detail strin
 	p.plan.Keeps = append(p.plan.Keeps, retake.Keep{Path: path, Why: why, Detail: detail})
 }
 
-// keepsGit: a repository that is there and differs stays, unless the directory it
-// lies in goes, or it is asked for by name.
+// keepsGit: a repository that is there stays, unless the directory it lies in goes, or it is
+// asked for by name.
 func (p *planner) keepsGit(path string, s sides) bool {
 	dir, name := split(path)
 	if name != gitDir || p.Git || s.now == nil || s.base == s.want || p.named(path) {
@@ -199,7 +199,7 @@ func (p *planner) keepsGit(path string, s sides) bool {
 	if s.want == nil && p.going(dir) {
 		return false
 	}
-	return s.base == nil || s.want == nil || s.base.Kind != s.want.Kind || s.base.Object != s.want.Object
+	return true
 }
 
 // spares reports whether a file is left because somebody else may have changed it too.

@@ -1,6 +1,6 @@
 // Package risk judges one call of a tool by plain rules: whether it may destroy
 // something in the workspace, and what it does outside that no restore takes
-// back. docs/RISK.md lists the rules.
+// back. docs/use/risky-commands.md lists the rules.
 //
 // It reads the text of the call alone: no file, no network, no clock, and it
 // runs nothing. Every word of a call is hostile.

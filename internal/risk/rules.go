@@ -1,6 +1,6 @@
 package risk
 
-// Rule is one rule as docs/RISK.md shows it.
+// Rule is one rule as docs/use/risky-commands.md shows it.
 type Rule struct {
 	Name    string
 	Kind    string // of the effect; empty: something in the workspace may be destroyed

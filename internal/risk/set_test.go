@@ -121,7 +121,7 @@ func (s *score) effect(l labelled, got []risk.External) string {
 	return " effect of kind " + got[0].Kind
 }
 
-// String is the line that docs/RISK.md quotes.
+// String is the line that docs/use/risky-commands.md quotes.
 func (s score) String() string {
 	return fmt.Sprintf("%d commands: destructive %d of %d found, %d false alarms in %d; outside %d of %d found, %d with the right kind, %d false alarms in %d",
 		s.commands, s.destroysSeen, s.destroys, s.falseDestroys, s.notDestroying, s.effectsSeen, s.effects, s.kinds, s.falseEffects, s.inside)
@@ -170,9 +170,9 @@ func TestSetsAreBalanced(t *testing.T) {
 	}
 }
 
-var rewrite = flag.Bool("rewrite", false, "write the table and the figures into docs/RISK.md")
+var rewrite = flag.Bool("rewrite", false, "write the table and the figures into docs/use/risky-commands.md")
 
-const document = "../../docs/RISK.md"
+const document = "../../docs/use/risky-commands.md"
 
 // The document holds the rules and the figures as they are.
 func TestDocumentIsTrue(t *testing.T) {
@@ -195,7 +195,7 @@ func TestDocumentIsTrue(t *testing.T) {
 		return
 	}
 	if !*rewrite {
-		t.Fatal("docs/RISK.md is not what the rules say: go test ./internal/risk -run TestDocumentIsTrue -rewrite")
+		t.Fatal("docs/use/risky-commands.md is not what the rules say: go test ./internal/risk -run TestDocumentIsTrue -rewrite")
 	}
 	if err := os.WriteFile(document, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

@@ -46,7 +46,7 @@ func placeOf(ctx context.Context, c *client.Client, name string) (retake.Workspa
 	}
 	i := slices.IndexFunc(all, func(w retake.WorkspaceState) bool { return w.Name == name })
 	if i < 0 {
-		return retake.Workspace{}, &retake.Error{Kind: retake.NotFound, What: "there is no workspace " + name, Safe: "Nothing was changed.", Hint: "its name or its id stands behind /mcp/"}
+		return retake.Workspace{}, &retake.Error{Kind: retake.NotFound, What: "there is no workspace " + name, Safe: "Nothing was changed.", Hint: "put its name or its ID after /mcp/"}
 	}
 	return all[i].Workspace, nil
 }

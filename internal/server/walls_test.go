@@ -60,7 +60,7 @@ func TestNothingIsDeletedAtOnce(t *testing.T) {
 	ws := b.begun.Namespace.Default
 	for _, kind := range retake.KeyKinds {
 		if _, err := b.as(kind).Forget(t.Context(), ws, []string{string(cp.ID)}); !retake.IsKind(err, retake.Denied) {
-			t.Errorf("forget with a key of kind %s: %v", kind, err)
+			t.Errorf("forget with an API key with the role %s: %v", kind, err)
 		}
 	}
 	admin := b.as(retake.KeyAdmin)
@@ -173,7 +173,7 @@ func TestT1_FieldsNameNoOtherWorkspace(t *testing.T) {
 			res, body := b.ask(q.method, q.path, k.Secret, q.body, nil)
 			for _, word := range hidden {
 				if strings.Contains(body, word) && !strings.Contains(q.path, word) { // what was asked for is told again
-					t.Errorf("%s %s %s with a key of kind %s: %d tells %q", q.method, q.path, q.body, kind, res.StatusCode, word)
+					t.Errorf("%s %s %s with an API key with the role %s: %d tells %q", q.method, q.path, q.body, kind, res.StatusCode, word)
 				}
 			}
 			tried++

@@ -66,7 +66,7 @@ func (s *Service) DropBackup(ctx context.Context, id retake.WorkspaceID) (retake
 	}
 	s.backer.forget(id)
 	b, err := s.p.Backup.Drop(ctx, id)
-	return b, fault("the backup is not ended", unchanged, err)
+	return b, fault("the backup was not turned off", unchanged, err)
 }
 
 func (s *Service) backedRow(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, error) {

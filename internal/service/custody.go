@@ -28,7 +28,7 @@ func (s *Service) Sweep(ctx context.Context) (retake.SweepReport, error) {
 	}
 	defer s.bounds.swept()
 	rep, err := st.Sweep(ctx, store.SweepOptions{})
-	return rep, fault("not all was given back", "Every checkpoint is whole; run it again.", err)
+	return rep, fault("not all was given back", "All checkpoints are intact; run it again.", err)
 }
 
 // Prove lets the stock engine compute the id of a checkpoint's tree by its own

@@ -133,7 +133,7 @@ func (s *Service) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
 			err = s.followed(ctx, h)
 		}
 		if err != nil {
-			return rep, fault("rebuilt in part", "The store is whole; run it again.", err)
+			return rep, fault("rebuilt in part", "The store is intact; run it again.", err)
 		}
 		rep.Workspaces += one.Workspaces
 		rep.Checkpoints += one.Checkpoints
@@ -142,7 +142,7 @@ func (s *Service) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
 	}
 	if s.p.Boot != "" {
 		if err := s.p.Catalog.SetMark(ctx, bootMark, s.p.Boot); err != nil {
-			return rep, fault("rebuilt in part", "The store is whole; run it again.", err)
+			return rep, fault("rebuilt in part", "The store is intact; run it again.", err)
 		}
 	}
 	return rep, fault("some workspaces could not be read", "The others are listed again.", damage)

@@ -63,7 +63,7 @@ func (s *Service) outside(req retake.ForkRequest, ws retake.Workspace) error {
 	}
 	for at := dir; ; at = filepath.Dir(at) {
 		if at == root || at == s.p.Data && !req.Throwaway {
-			return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%s lies in %s", req.Dir, at), Safe: unchanged, Hint: "put the fork beside it: retake help fork"}
+			return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%s is inside %s", req.Dir, at), Safe: unchanged, Hint: "put the fork next to it: retake help fork"}
 		}
 		if at == filepath.Dir(at) {
 			return nil

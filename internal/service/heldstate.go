@@ -47,7 +47,7 @@ func (s *Service) State(ctx context.Context, ws retake.WorkspaceID, ref string) 
 		return retake.State{}, err
 	}
 	out, err := s.stateOf(ctx, cp)
-	return out, fault("what the agent held cannot be read", unchanged, err)
+	return out, fault("the agent's conversation can't be read", unchanged, err)
 }
 
 func (s *Service) stateOf(ctx context.Context, cp retake.Checkpoint) (retake.State, error) {

@@ -245,7 +245,7 @@ func (s *Service) danger(ctx context.Context, path string, m capture.Measure) []
 	home := s.p.Home
 	switch {
 	case home != "" && (path == home || strings.HasPrefix(home, strings.TrimSuffix(path, "/")+"/")):
-		out = append(out, retake.Danger{Class: retake.DangerHome, Text: fmt.Sprintf("%s holds a whole home directory", path)})
+		out = append(out, retake.Danger{Class: retake.DangerHome, Text: fmt.Sprintf("%s is a whole home directory", path)})
 	case slices.Contains(systemDirs, path):
 		out = append(out, retake.Danger{Class: retake.DangerSystem, Text: fmt.Sprintf("%s belongs to the machine, not to a project", path)})
 	}

@@ -200,7 +200,7 @@ func (s *Service) Deinit(ctx context.Context, id retake.WorkspaceID) (retake.Wor
 	now := s.p.Clock.Now()
 	ws.Ended = &now
 	if err := s.amend(ctx, ws); err != nil {
-		return ws, fault("the protection was not ended", unchanged, err)
+		return ws, fault("the workspace is still protected", unchanged, err)
 	}
 	l := s.liveOf(ws.ID)
 	l.mu.Lock()
@@ -210,7 +210,7 @@ func (s *Service) Deinit(ctx context.Context, id retake.WorkspaceID) (retake.Wor
 		defer root.Close() //nolint:errcheck // the mark is off or the error told
 		if id, err := mark.Read(root); err == nil && id == ws.ID {
 			if err := mark.Remove(root); err != nil {
-				return ws, fault("the protection ended, but its mark stays", "The history is whole.", err)
+				return ws, fault("the workspace is no longer protected, but its mark is still there", "The history is intact.", err)
 			}
 		}
 	}

@@ -319,7 +319,7 @@ func (s *Service) crossed(ctx context.Context, ws retake.WorkspaceID, j journey)
 	case j.req.Course == retake.CourseRestore:
 		return s.doneAfter(ctx, ws, j.target.Number, 0)
 	case j.req.Course == retake.CourseUndo && j.target.Return == nil:
-		before, err := s.beforeItem(ctx, *j.target)
+		before, err := s.beforeItem(ctx, *j.target, j.req.Paths)
 		if err != nil {
 			return nil, err
 		}
@@ -351,7 +351,7 @@ func (s *Service) SetTasks(ctx context.Context, id retake.WorkspaceID, tasks []r
 		}
 	}
 	if s.habits(id).Paused {
-		return retake.Reaction{}, &retake.Error{Kind: retake.Denied, What: "this workspace is paused", Safe: unchanged, Hint: "go on: retake unpause"}
+		return retake.Reaction{}, &retake.Error{Kind: retake.Denied, What: "this workspace is paused", Safe: unchanged, Hint: "continue: retake unpause"}
 	}
 	sig := retake.Signal{ID: spool.NewID(), Kind: retake.SignalTasks, Time: s.p.Clock.Now(), Agent: byHand, Session: byHand, Dir: ws.Root, Tasks: tasks}
 	s.hearingOf(id).speak(func(st *session.State) {

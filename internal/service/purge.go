@@ -59,7 +59,7 @@ func (s *Service) newPurging(ctx context.Context, req retake.PurgeRequest) (*pur
 	}
 	for i, name := range p.req.Paths {
 		if p.req.Paths[i] = cleanPath(name); p.req.Paths[i] == "" || p.req.Paths[i] == "." {
-			return nil, &retake.Error{Kind: retake.Invalid, What: "the whole workspace is not a path to purge", Safe: unchanged, Hint: "erase its history: retake deinit --purge"}
+			return nil, &retake.Error{Kind: retake.Invalid, What: "can't purge the whole workspace as a path", Safe: unchanged, Hint: "erase its history: retake deinit --purge"}
 		}
 	}
 	ws, err := s.row(ctx, req.Workspace)
@@ -184,7 +184,7 @@ func (p *purging) beyond(ctx context.Context, plan *retake.PurgePlan) error {
 			return err
 		}
 		if n > 0 {
-			plan.Beyond = append(plan.Beyond, fmt.Sprintf("workspace %s holds it in %d checkpoints: retake purge --workspace %s", h.Workspace.Name, n, h.Workspace.ID))
+			plan.Beyond = append(plan.Beyond, fmt.Sprintf("workspace %s contains it in %d checkpoints: retake purge --workspace %s", h.Workspace.Name, n, h.Workspace.ID))
 		}
 	}
 	return nil

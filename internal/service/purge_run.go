@@ -62,7 +62,7 @@ func (p *purging) free(ctx context.Context) error {
 			return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("checkpoint %d of %s is under a legal hold, so nothing can be purged", pins[i].Number, w.Name), Safe: unchanged, Hint: "release the hold first"}
 		}
 		if cut, err := p.s.cutOff(w.ID); err != nil || cut != nil {
-			return &retake.Error{Kind: retake.Busy, What: "a restore of " + w.Name + " was interrupted, and needs what it stands on", Safe: unchanged, Hint: "finish it: retake restore --finish", Err: err}
+			return &retake.Error{Kind: retake.Busy, What: "a restore of " + w.Name + " was interrupted and still needs this data", Safe: unchanged, Hint: "finish it: retake restore --finish", Err: err}
 		}
 	}
 	return nil
@@ -385,7 +385,7 @@ func (s *Service) Erase(ctx context.Context, id retake.WorkspaceID) (retake.Purg
 		}
 	}
 	ctx = context.WithoutCancel(ctx)
-	const partly = "The protection ended. Run it again to erase the rest."
+	const partly = "The workspace is no longer protected. Run it again to erase the rest."
 	if s.p.Backup != nil {
 		if b, err := s.p.Backup.State(id); err == nil && b.Pushed != nil {
 			rep.Left = append(rep.Left, fmt.Sprintf("the git backup %s, branch %s: what was pushed is not removed there", b.URL, b.Branch))

@@ -184,7 +184,7 @@ func ownWork(c retake.Change) bool {
 	return countFiles([]retake.Change{c}).Total() > 0 && worthSaving(c.Path)
 }
 
-var errBusy = errors.New("somebody is at work there")
+var errBusy = errors.New("another operation is running there")
 
 // quietSave takes a checkpoint when something changed that is worth one. It waits for nobody.
 func (s *Service) quietSave(ctx context.Context, id retake.WorkspaceID, req retake.SaveRequest, worth func(retake.Change) bool) (bool, error) {

@@ -35,7 +35,7 @@ func (s *Service) Resume(ctx context.Context, req retake.ResumeRequest) (retake.
 	}
 	state, err := s.stateOf(ctx, cp)
 	if err != nil {
-		return retake.Resumption{}, fault("what the agent held cannot be read", unchanged, err)
+		return retake.Resumption{}, fault("the agent's conversation can't be read", unchanged, err)
 	}
 	out := retake.Resumption{Checkpoint: cp, Dir: req.Dir, Tasks: state.Tasks, Command: []string{}}
 	if out.Dir == "" {
@@ -49,7 +49,7 @@ func (s *Service) Resume(ctx context.Context, req retake.ResumeRequest) (retake.
 	}
 	out.Agent, out.Session = cp.Turn.Agent, cp.Turn.Session
 	err = s.branch(ctx, ws, req, state, &out)
-	return out, fault("the conversation cannot go on", unchanged, err)
+	return out, fault("the conversation can't be continued", unchanged, err)
 }
 
 // lastSaid is the checkpoint that is named, or the newest one of an agent before it whose
@@ -142,7 +142,7 @@ func (s *Service) branch(ctx context.Context, ws retake.Workspace, req retake.Re
 	}
 	for _, f := range b.Files {
 		if within(ws.Root, f.Path) || within(s.p.Data, f.Path) {
-			out.Command, out.Exact, out.Why = []string{}, false, "its transcript lies where agents keep none"
+			out.Command, out.Exact, out.Why = []string{}, false, "its transcript is not where this agent keeps them"
 			return nil
 		}
 		if err := writeNew(f.Path, f.Data); err != nil && !errors.Is(err, fs.ErrExist) { // else it is there, and the same

@@ -72,7 +72,7 @@ func (s *Service) bases(ctx context.Context) (map[retake.CheckpointID]bool, erro
 }
 
 // errAtWork: somebody works in the workspace, and may need what would go.
-var errAtWork = errors.New("somebody is at work here")
+var errAtWork = errors.New("another operation is running here")
 
 // dropPiece forgets checkpoints of one workspace. Nobody saves, restores or begins to fork
 // meanwhile.

@@ -116,7 +116,7 @@ const (
 
 // Thin does the next tidy-up now, and sweeps to the end.
 func (s *Service) Thin(ctx context.Context, req retake.ThinRequest) (retake.ThinReport, error) {
-	const partly = "Every checkpoint that is listed is whole; run it again."
+	const partly = "All listed checkpoints are intact; run it again."
 	st, err := s.store(ctx)
 	if err != nil {
 		return retake.ThinReport{}, fault("the store cannot be opened", unchanged, err)

@@ -14,7 +14,7 @@ var update = flag.Bool("update", false, "write the diagram into the docs")
 // The picture in the docs is made of the table that decides.
 func TestDiagramIsTheTable(t *testing.T) {
 	t.Parallel()
-	const path, from, to = "../../docs/AGENTS.md", "<!-- diagram -->\n", "<!-- end -->"
+	const path, from, to = "../../docs/start/agents.md", "<!-- diagram -->\n", "<!-- end -->"
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -272,7 +272,7 @@ func (n *next) turn(r rule) retake.Turn {
 		t.ID, t.Prompt, t.Machine, t.Calls = "", "", false, 0
 		t.Began, t.Paths, t.Subagents = time.Time{}, nil, nil
 	case n.sig.Kind == retake.SignalPrompt:
-		t.Failed = "its end was not told"
+		t.Failed = "its end was not reported"
 	case n.sig.Kind == retake.SignalSessionEnd && n.x.Phase == Working && t.Failed == "":
 		t.Failed = "the session ended in the middle"
 	}

@@ -2,7 +2,7 @@
 // what to answer. It is one pure function over a table.
 //
 // It knows no file, no clock and no store; the service keeps the state and does
-// the acts. The diagram in docs/AGENTS.md is made of the same table.
+// the acts. The diagram in docs/start/agents.md is made of the same table.
 //
 //	N1  The same signal again changes nothing and asks for nothing.
 //	N2  A turn that had a prompt becomes a checkpoint, whatever ends it.

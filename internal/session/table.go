@@ -25,14 +25,14 @@ var anywhere = []Phase{Away, Resting, Working}
 // table is all there is. Signals that fit no row are only remembered.
 var table = []rule{
 	{in: []Phase{Away, Resting}, on: retake.SignalSessionStart, to: Resting, says: "it is there"},
-	{in: []Phase{Working}, on: retake.SignalSessionStart, to: Working, says: "it goes on after it forgot"},
+	{in: []Phase{Working}, on: retake.SignalSessionStart, to: Working, says: "the session restarts during a turn"},
 	{in: []Phase{Away, Resting}, on: retake.SignalPrompt, to: Working, save: retake.TriggerPrompt, changed: true, wait: true, note: true, says: "what was there before"},
-	{in: []Phase{Working}, on: retake.SignalPrompt, to: Working, save: retake.TriggerTurn, wait: true, keep: true, note: true, says: "the turn before was never ended"},
+	{in: []Phase{Working}, on: retake.SignalPrompt, to: Working, save: retake.TriggerTurn, wait: true, keep: true, note: true, says: "the previous turn never ended"},
 	{in: anywhere, on: retake.SignalCall, to: Working, says: "harmless"},
 	{in: anywhere, on: retake.SignalCalled, to: Working, says: "remembered"},
 	{in: anywhere, on: retake.SignalTasks, to: Working, says: "remembered"},
 	{in: []Phase{Working}, on: retake.SignalTurnEnd, to: Resting, save: retake.TriggerTurn, wait: true, keep: true, says: "what the turn made"},
-	{in: []Phase{Away, Resting}, on: retake.SignalTurnEnd, to: Resting, save: retake.TriggerTurn, changed: true, wait: true, keep: true, says: "a turn nobody told of"},
+	{in: []Phase{Away, Resting}, on: retake.SignalTurnEnd, to: Resting, save: retake.TriggerTurn, changed: true, wait: true, keep: true, says: "a turn that was not announced"},
 	{in: anywhere, on: retake.SignalCompact, to: Working, save: retake.TriggerSession, changed: true, keep: true, says: "before it forgets"},
 	{in: []Phase{Working}, on: retake.SignalSessionEnd, to: Away, save: retake.TriggerTurn, wait: true, keep: true, says: "it left in the middle"},
 	{in: []Phase{Away, Resting}, on: retake.SignalSessionEnd, to: Away, save: retake.TriggerSession, changed: true, says: "what came after the last turn"},

@@ -278,7 +278,7 @@ func loss(q *inquiry) string {
 	if len(left) == 0 {
 		return ""
 	}
-	return "says nothing of it, " + tellOffences(left)
+	return "not asked for: " + tellOffences(left)
 }
 
 // unadmitted are the offences that the agent's words do not tell of, and that the saying

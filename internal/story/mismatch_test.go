@@ -257,13 +257,13 @@ var lies = []struct {
 	{story.Said{Words: "I only looked at the code."}, "edit:src/a.ts edit:src/b.ts", nil, "says no changes, changed 2 files"},
 	{story.Said{Prompt: "what does session.ts do?", Words: "It keeps sessions in a table."}, "edit:src/auth.ts", nil, "asks a question, changed src/auth.ts"},
 	{story.Said{Prompt: "where is the cookie set?"}, "edit:src/auth.ts env-:COOKIE_SECRET", nil, "asks a question, changed src/auth.ts and .env −COOKIE_SECRET"},
-	{story.Said{Prompt: "add a login button"}, "edit:src/a.ts env-:COOKIE_SECRET", nil, "says nothing of it, changed .env −COOKIE_SECRET"},
-	{story.Said{Prompt: "add a login button", Words: "Added the button."}, "edit:src/a.ts dels:src/api/", nil, "says nothing of it, deleted 14 in src/api/"},
+	{story.Said{Prompt: "add a login button"}, "edit:src/a.ts env-:COOKIE_SECRET", nil, "not asked for: changed .env −COOKIE_SECRET"},
+	{story.Said{Prompt: "add a login button", Words: "Added the button."}, "edit:src/a.ts dels:src/api/", nil, "not asked for: deleted 14 in src/api/"},
 	{story.Said{Prompt: "put the pages into chapters", Words: "I only renamed files: every page lies in its chapter."}, "del:docs/a.md del:docs/b.md del:docs/c.md", nil, "says only a rename, deleted 3 in docs/"},
 	{story.Said{Prompt: "add what is missing", Words: "Only comments were added, the behaviour is the same."}, "edit:src/a.ts set:sameSite", nil, "says only comments, changed config/session.json"},
 	{story.Said{Prompt: "the page is old, refresh it", Words: "Refreshed. Documentation only, no code was touched."}, "touch:README.md set:sameSite env-:API_KEY", nil, "says only docs, changed config/session.json and .env −API_KEY"},
 	{story.Said{Prompt: "tidy up", Words: "I just reformatted everything."}, "edit:src/a.ts env-:API_KEY", nil, "says only formatting, changed .env −API_KEY"},
-	{story.Said{Prompt: "improve the search"}, "edit:src/search.ts table-:users", nil, "says nothing of it, changed dev.db −table users"},
+	{story.Said{Prompt: "improve the search"}, "edit:src/search.ts table-:users", nil, "not asked for: changed dev.db −table users"},
 }
 
 func TestLiesAreFlagged(t *testing.T) {

@@ -63,7 +63,7 @@ func Fork(r ForkRequest) (Branch, error) {
 	case docker:
 		return forkDocker(r), nil
 	}
-	return Branch{Session: r.Session, Why: "how conversations of this agent go on is not known"}, nil
+	return Branch{Session: r.Session, Why: "Retake can't continue conversations of this agent"}, nil
 }
 
 // whole is the branch that goes on with everything that was said.

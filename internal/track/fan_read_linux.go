@@ -78,7 +78,7 @@ func (b *batch) events(buf []byte) {
 		size := int(binary.NativeEndian.Uint32(buf))
 		head := int(binary.NativeEndian.Uint16(buf[fanHeadAt:]))
 		if size < fanHead || size > len(buf) || head < fanHead || head > size || buf[fanVersionAt] != fanVersion {
-			b.g.doubts("the kernel tells changes in another way")
+			b.g.doubts("the kernel reports changes in an unexpected way")
 			return
 		}
 		b.event(binary.NativeEndian.Uint64(buf[fanMaskAt:]), buf[head:size])
@@ -168,7 +168,7 @@ func fileOf(info []byte) []byte {
 func (b *batch) record(mask uint64, rec, file []byte) {
 	end := handleHead + int(binary.NativeEndian.Uint32(rec))
 	if end > len(rec) {
-		b.g.doubts("the kernel tells changes in another way")
+		b.g.doubts("the kernel reports changes in an unexpected way")
 		return
 	}
 	handle, name := rec[:end], rec[end:]

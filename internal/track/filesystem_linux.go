@@ -22,14 +22,14 @@ const zfsMagic = 0x2fc12fc1
 
 // silent names others that are met often, so that people read a reason.
 var silent = map[int64]string{
-	unix.NFS_SUPER_MAGIC:  "nfs does not tell what others change",
-	unix.CIFS_SUPER_MAGIC: "cifs does not tell what others change",
-	unix.SMB2_SUPER_MAGIC: "smb does not tell what others change",
-	unix.SMB_SUPER_MAGIC:  "smb does not tell what others change",
-	unix.FUSE_SUPER_MAGIC: "fuse and virtiofs do not tell what others change",
-	unix.V9FS_MAGIC:       "9p does not tell what others change",
-	unix.CEPH_SUPER_MAGIC: "ceph does not tell what others change",
-	unix.AFS_SUPER_MAGIC:  "afs does not tell what others change",
+	unix.NFS_SUPER_MAGIC:  "nfs does not report changes by other machines",
+	unix.CIFS_SUPER_MAGIC: "cifs does not report changes by other machines",
+	unix.SMB2_SUPER_MAGIC: "smb does not report changes by other machines",
+	unix.SMB_SUPER_MAGIC:  "smb does not report changes by other machines",
+	unix.FUSE_SUPER_MAGIC: "fuse and virtiofs do not report changes from outside",
+	unix.V9FS_MAGIC:       "9p does not report changes by other machines",
+	unix.CEPH_SUPER_MAGIC: "ceph does not report changes by other machines",
+	unix.AFS_SUPER_MAGIC:  "afs does not report changes by other machines",
 	zfsMagic:              "zfs goes back to a snapshot without telling",
 }
 

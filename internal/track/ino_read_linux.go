@@ -46,7 +46,7 @@ func (i *inoWatch) events(buf []byte, root *int) {
 		mask := binary.NativeEndian.Uint32(buf[inoMaskAt:])
 		end := inoHead + int(binary.NativeEndian.Uint32(buf[inoSizeAt:]))
 		if end > len(buf) {
-			i.breaks("the kernel tells changes in another way")
+			i.breaks("the kernel reports changes in an unexpected way")
 			return
 		}
 		name, _, _ := bytes.Cut(buf[inoHead:end], []byte{0})

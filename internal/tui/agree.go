@@ -45,7 +45,7 @@ func (p *plan) answer(m *model, text string) tea.Cmd {
 	p.question = ""
 	if text = strings.ToLower(strings.TrimSpace(text)); text != "y" && text != "yes" {
 		m.home()
-		m.note = "Left. " + nothingChanged
+		m.note = "Canceled. " + nothingChanged
 		return nil
 	}
 	if i := len(p.accepted); i < len(p.open) {
@@ -148,7 +148,7 @@ func (p *plan) refused(m *model, e *retake.Error) tea.Cmd {
 		p.moved = &shown
 		return p.ask(m)
 	case retake.Canceled:
-		shown.Safe, shown.Hint = "What was done until then stays; no byte is lost.", "see where it stands: retake status"
+		shown.Safe, shown.Hint = "What was done until then stays; no byte is lost.", "see its state: retake status"
 	default:
 	}
 	p.err = &shown

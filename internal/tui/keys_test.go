@@ -97,7 +97,7 @@ func TestOnlyYesGoesOn(t *testing.T) {
 			d.Paste("yes")
 			d.Type(answer)
 			d.Press("enter")
-			has(t, d, "Left. Nothing was changed.")
+			has(t, d, "Canceled. Nothing was changed.")
 			if done := s.changed(); done != nil || d.Page() != "timeline" {
 				t.Fatalf("%q after %d times yes did %v", answer, yes, done)
 			}
@@ -168,7 +168,7 @@ func TestKeysWhileApplying(t *testing.T) {
 	}
 	d.Touch("ctrl+c")
 	d.Settle()
-	has(t, d, "What was done until then stays; no byte is lost.", "see where it stands: retake status")
+	has(t, d, "What was done until then stays; no byte is lost.", "see its state: retake status")
 	if len(s.apply) != 1 {
 		t.Fatalf("applied %d times", len(s.apply))
 	}
@@ -232,7 +232,7 @@ func TestCompareByKeys(t *testing.T) {
 	d.Press("esc", "c", "esc", "c")
 	has(t, d, "marked 1:")
 	d.Press("c")
-	has(t, d, "the mark is taken away")
+	has(t, d, "mark removed")
 }
 
 // Lines of a diff are covered where they look like secrets, and found by words.

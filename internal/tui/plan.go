@@ -198,7 +198,7 @@ func (p *plan) keys() []string {
 	case picture.Idle(p.plan):
 		return []string{"esc", "back"}
 	case p.form == formList:
-		return []string{"enter", "go on to the questions", "l", "fold", "d", "diff", "/", "find", "esc", "fold"}
+		return []string{"enter", "continue to the questions", "l", "fold", "d", "diff", "/", "find", "esc", "fold"}
 	}
-	return []string{"enter", "go on to the questions", "l", "every path", "d", "diff", "esc", "back, nothing is changed"}
+	return []string{"enter", "continue to the questions", "l", "every path", "d", "diff", "esc", "back, nothing is changed"}
 }

@@ -127,7 +127,7 @@ func (t *timeline) alive(l picture.Look) string {
 func (t *timeline) say(m *model, l picture.Look) string {
 	switch {
 	case t.err != nil && t.shot != nil:
-		return l.Yellow("!") + " " + picture.Sentence(screen.Escape(t.err.What)) + l.Dim(" What is shown is of "+l.Clock(t.heardAt)+"; we go on asking.")
+		return l.Yellow("!") + " " + picture.Sentence(screen.Escape(t.err.What)) + l.Dim(" What is shown is of "+l.Clock(t.heardAt)+"; retrying.")
 	case t.seek != nil:
 		return l.Dim(fmt.Sprintf("reading %s of %s checkpoints%s esc stops", screen.Count(int64(len(t.shot.view.Checkpoints))), screen.Count(t.shot.view.Total), l.Glyphs.More))
 	case t.mark != nil:

@@ -205,7 +205,7 @@ func (m *model) compare(c retake.Checkpoint) tea.Cmd {
 		return nil
 	case t.mark.ID == c.ID:
 		t.mark = nil
-		m.note = "the mark is taken away"
+		m.note = "mark removed"
 		return nil
 	}
 	from, to := *t.mark, c

@@ -12,7 +12,7 @@ import (
 	"github.com/retake-dev/retake/test/page"
 )
 
-const demoPage = "../../docs/DEMO.md"
+const demoPage = "../../docs/start/demo.md"
 
 // passing is what two runs of a demo do not have in common, beside what no two runs have:
 // clocks, days, durations at the end of a line, digests of plans, names of sessions, and how

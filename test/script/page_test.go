@@ -19,7 +19,7 @@ import (
 	"github.com/retake-dev/retake/test/parts"
 )
 
-const serverPage, apiPage = "../../docs/SERVER.md", "../../docs/API.md"
+const serverPage, apiPage = "../../docs/server/setup.md", "../../docs/API.md"
 
 // needs skips a test on machines that lack what a page is played with.
 func needs(t *testing.T, programs ...string) {

@@ -98,7 +98,7 @@ func (f *Front) enter(w http.ResponseWriter, r *http.Request) {
 		status := 0
 		if retake.IsKind(err, retake.Denied) {
 			f.wrong.count(from, f.o.Clock.Now())
-			status, err = http.StatusUnauthorized, &retake.Error{Kind: retake.Denied, What: "this key opens nothing here", Safe: unchanged, Hint: "a key begins with rtk_ and is copied whole"}
+			status, err = http.StatusUnauthorized, &retake.Error{Kind: retake.Denied, What: "this key opens nothing here", Safe: unchanged, Hint: "an API key begins with rtk_; copy all of it"}
 		}
 		httpapi.WriteProblem(w, r, err, status)
 		return

@@ -171,7 +171,7 @@ func mayAsk(k retake.Key, r *http.Request, a ask) error {
 		return nil // there is nothing at that address; the namespace says so
 	}
 	if !k.Kind.Has(a.power) {
-		return &retake.Error{Kind: retake.Denied, What: "a key of kind " + string(k.Kind) + " may not do this", Safe: unchanged, Hint: "it takes a key of kind " + kindsWith(a.power)}
+		return &retake.Error{Kind: retake.Denied, What: "an API key with the role " + string(k.Kind) + " may not do this", Safe: unchanged, Hint: "this needs an API key with the role " + kindsWith(a.power)}
 	}
 	if len(k.Workspaces) == 0 || a.power == retake.PowerNone {
 		return nil

@@ -15,7 +15,7 @@ func (o *Office) MakeKey(ctx context.Context, req retake.KeyRequest) (retake.New
 	}
 	now := o.Clock.Now()
 	if req.Expires != nil && !req.Expires.After(now) {
-		return retake.NewKey{}, invalid("the key would have ended already")
+		return retake.NewKey{}, invalid("the key would be expired already")
 	}
 	if len(req.Name) > 200 {
 		return retake.NewKey{}, invalid("the name is longer than 200 bytes")

@@ -29,7 +29,7 @@ func (p *Pool) open(ctx context.Context, ns retake.NamespaceID, r *room) error {
 		return p.unknown(ns, err)
 	}
 	if row.Ended != nil {
-		return &retake.Error{Kind: retake.Denied, What: "the namespace has ended", Safe: unchanged}
+		return &retake.Error{Kind: retake.Denied, What: "the namespace was deleted", Safe: unchanged}
 	}
 	free, err := p.claim(ctx, ns)
 	if err != nil {

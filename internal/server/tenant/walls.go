@@ -172,10 +172,10 @@ func (w *walled) Pin(ctx context.Context, ws retake.WorkspaceID, ref, name strin
 
 func (w *walled) mayPin(ctx context.Context, name string) error {
 	if a, ok := retake.ActorOf(ctx); ok && !a.Kind.Has(retake.PowerDecide) {
-		return &retake.Error{Kind: retake.Denied, What: "a key of kind " + string(a.Kind) + " may not pin", Safe: unchanged, Hint: "it takes a key of kind operator"}
+		return &retake.Error{Kind: retake.Denied, What: "an API key with the role " + string(a.Kind) + " may not pin", Safe: unchanged, Hint: "this needs an API key with the role operator"}
 	}
 	if strings.HasPrefix(name, retake.HoldPrefix) {
-		return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("%s is the name of a hold", name), Safe: unchanged, Hint: "hold it: POST /v1/workspaces/{ws}/holds"}
+		return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("%s is the name of a legal hold", name), Safe: unchanged, Hint: "put it on hold: POST /v1/workspaces/{ws}/holds"}
 	}
 	return nil
 }
@@ -278,14 +278,14 @@ func (w *walled) Observe(ctx context.Context, s retake.Signal) (retake.Reaction,
 
 // Resume writes into the home of an agent, which is not here.
 func (w *walled) Resume(context.Context, retake.ResumeRequest) (retake.Resumption, error) {
-	return retake.Resumption{}, &retake.Error{Kind: retake.Denied, What: "a conversation goes on where its agent is", Safe: unchanged,
+	return retake.Resumption{}, &retake.Error{Kind: retake.Denied, What: "conversations continue on the agent's machine", Safe: unchanged,
 		Hint: "read it here, and resume it there"}
 }
 
 // Unpin leaves holds alone: they end by Release.
 func (w *walled) Unpin(ctx context.Context, ws retake.WorkspaceID, name string) error {
 	if strings.HasPrefix(name, retake.HoldPrefix) {
-		return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("%s is a hold", name), Safe: unchanged, Hint: "end the hold: DELETE /v1/workspaces/{ws}/holds?name=NAME"}
+		return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("%s is a hold", name), Safe: unchanged, Hint: "release it: DELETE /v1/workspaces/{ws}/holds?name=NAME"}
 	}
 	return w.Service.Unpin(ctx, ws, name)
 }
