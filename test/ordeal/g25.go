@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/catalog"
 	"github.com/retake-dev/retake/internal/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/clock"
 	"github.com/retake-dev/retake/internal/fsx"
@@ -114,6 +115,7 @@ func (t playbill) tellTales(ctx context.Context) (told, error) {
 // still between deeds: nothing depends on how busy the machine is.
 type stage struct {
 	svc   *service.Service
+	rows  catalog.Catalog
 	files *fsx.Memory
 	clock *clock.Held
 	home  string
@@ -135,9 +137,10 @@ func openStage(ctx context.Context, home string) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.rows = newRecalling(cat)
 	stored := memstore.New()
 	s.svc = service.New(service.Parts{
-		Catalog: newRecalling(cat), OpenStore: func(context.Context, bool) (store.Store, error) { return stored, nil },
+		Catalog: s.rows, OpenStore: func(context.Context, bool) (store.Store, error) { return stored, nil },
 		FS: s.files, Indexes: home + "/index", Data: home + "/index", Returns: home + "/returns", Locks: fsx.NewMemoryLocks(),
 		Clock: striding{s.clock}, Boot: "this run", Home: "/nobody", Wait: time.Minute,
 		Habits: func(retake.WorkspaceID) retake.Habits { return retake.Habits{Granularity: retake.GranularityCall} },

@@ -225,10 +225,12 @@ func (t *tale) heardOf(do, who string, changed bool) {
 
 const slowest = 5 * time.Minute
 
-// settled waits for the checkpoint that was asked for: some are taken after the answer.
+// settled waits for the checkpoint that was asked for: some are taken after the answer. It asks
+// the catalog: a question to the service reads the clock, which moves on, and enough of them end
+// the time that a capture has.
 func (t *tale) settled(ctx context.Context) error {
 	for patience := time.Now().Add(slowest); ; <-time.After(100 * time.Microsecond) {
-		cp, err := t.svc.Find(ctx, t.ws, "latest")
+		cp, err := t.rows.Latest(ctx, t.ws, 0)
 		if err != nil || cp.Number >= t.latest() || time.Now().After(patience) {
 			return errors.Join(err, t.numbered(cp))
 		}
