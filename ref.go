@@ -34,7 +34,7 @@ type Ref struct {
 func ParseRef(s string, now time.Time) (Ref, error) {
 	s = strings.TrimPrefix(strings.TrimSpace(s), "#")
 	if s == "" {
-		return Ref{}, &Error{Kind: Invalid, What: "the ref is empty", Hint: "by number: 14     by time: 10:27     newest: latest"}
+		return Ref{}, &Error{Kind: Invalid, What: "the ref is empty", Hint: "by number: 14\nby time: 10:27\nthe newest: latest"}
 	}
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n > 0 {
 		return Ref{Form: RefNumber, Number: n}, nil

@@ -112,7 +112,7 @@ func notUnderstood(err error) *retake.Error {
 
 // away: nobody is there, or the connection broke.
 func (c *Client) away(a *ask, err error) error {
-	e := &retake.Error{Kind: retake.Away, What: "the daemon does not answer", Safe: a.safe(), Hint: "look at it: retake daemon status", Err: err}
+	e := &retake.Error{Kind: retake.Away, What: "the daemon does not answer", Safe: a.safe(), Hint: "check it: retake daemon status", Err: err}
 	if c.o.Socket == "" {
 		e.What, e.Hint = "the server does not answer", "its address is "+c.o.URL
 	}

@@ -64,7 +64,7 @@ func (c *adoptCmd) fork(ctx context.Context, s retake.Service, ws retake.Workspa
 	case 0:
 		return retake.Workspace{}, &retake.Error{
 			Kind: retake.NotFound, What: fmt.Sprintf("there is no fork %s of %s", typed, ws.Name), Safe: nothingChanged,
-			Hint: "all: retake forks     create one: retake fork latest",
+			Hint: "list forks: retake forks\ncreate one: retake fork latest",
 		}
 	case 1:
 		return found[0], nil
@@ -89,7 +89,7 @@ func (c *adoptCmd) passes(ctx context.Context, fork retake.Workspace) error {
 	}
 	return exitError{code: failedExit, say: &retake.Error{
 		Kind: failed, What: fmt.Sprintf("`%s` ended with %d in the fork %s", c.check, code, fork.Name), Safe: nothingChanged,
-		Hint: "look there: cd " + c.talk().Word(fork.Root) + "     without the check: retake adopt " + c.talk().Word(fork.Name),
+		Hint: "look there: cd " + c.talk().Word(fork.Root) + "\nskip the check: retake adopt " + c.talk().Word(fork.Name),
 	}}
 }
 

@@ -31,7 +31,7 @@ func (f *face) asPath(checkpoint string, run func(*cobra.Command, []string) erro
 		if len(refs) == 1 && checkpoint != "" {
 			words = append(words, checkpoint)
 		}
-		e.Hint = "as a path: " + shellLine(append(words, "--", refs[at])) + "     " + e.Hint
+		e.Hint = "use it as a path: " + shellLine(append(words, "--", refs[at])) + "\n" + e.Hint
 		return &e
 	}
 }

@@ -110,7 +110,7 @@ func (f *face) checkAudit(ctx context.Context, s retake.Auditor) error {
 	}
 	return told{&retake.Error{
 		Kind: retake.Damaged, What: fmt.Sprintf("the audit log was changed at entry %d, or is damaged there", p.Broken), Safe: "Nothing was changed by looking.",
-		Hint: "the entries before it are intact: retake audit --json",
+		Hint: "read the entries before it, which are intact: retake audit --json",
 	}}
 }
 

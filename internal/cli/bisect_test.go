@@ -136,7 +136,7 @@ func TestBisectKeepsWhatItHeardWhenItIsStopped(t *testing.T) {
 		}
 		return whole(c)
 	}
-	p.run(ctx, "", "bisect", "--no-color", "--", "npm", "test").want(t, 130, "", "✘ Stopped.\n  2 answers stay stored. Your files were not touched.\n  go on: retake bisect -- npm test\n")
+	p.run(ctx, "", "bisect", "--no-color", "--", "npm", "test").want(t, 130, "", "✘ Stopped.\n  2 answers stay stored. Your files were not touched.\n  Continue:  retake bisect -- npm test\n")
 	n = 10
 	b := decode[bisected](t, p.types("", "bisect", "--json", "--", "npm", "test"))
 	stored := 0

@@ -67,7 +67,7 @@ func (c *bisectCmd) cutShort(err error, b *bisection) error {
 	}
 	if e.Kind == retake.Canceled {
 		e.What, e.Safe = "stopped", ""
-		e.Hint = "go on: " + c.typed(b)
+		e.Hint = "continue: " + c.typed(b)
 	}
 	e.Safe = strings.TrimSpace(e.Safe + " " + kept + " Your files were not touched.")
 	return &e

@@ -64,7 +64,7 @@ func (f *face) catArgs(ref *string) cobra.PositionalArgs {
 			at, path = "latest", args[0]
 		}
 		typed := shellLine([]string{path})
-		return usage(fmt.Sprintf("at %s: retake cat %s     its checkpoints: retake log --path %s", at, shellLine([]string{at, path}), typed),
+		return usage(fmt.Sprintf("read it at %s: retake cat %s\nlist its checkpoints: retake log --path %s", at, shellLine([]string{at, path}), typed),
 			"As it was at which checkpoint? Usage: %s.", useLine(cmd))
 	}
 }

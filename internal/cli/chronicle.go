@@ -41,7 +41,7 @@ func (c *blameCmd) chronicle(ctx context.Context) error {
 		}
 		return told{&retake.Error{
 			Kind: retake.NotFound, What: fmt.Sprintf("no checkpoint of %s changed a package %s", ws.Name, c.pack), Safe: nothingChanged,
-			Hint: "by words: retake find " + shellLine([]string{c.pack}) + "     what is there now: retake diff start latest",
+			Hint: "search for it: retake find " + shellLine([]string{c.pack}) + "\nsee all that changed: retake diff start latest",
 		}}
 	}
 	var cps []retake.Checkpoint

@@ -48,7 +48,7 @@ func (c *initCmd) consentToMachine(ctx context.Context, look retake.Estimate) ([
 	if !c.canAsk() || c.yes {
 		return nil, &retake.Error{
 			Kind: retake.Denied, What: what, Safe: nothingChanged,
-			Hint: "look: retake estimate /     go ahead: retake init --system --accept " + retake.DangerSystem,
+			Hint: "preview: retake estimate /\ngo ahead: retake init --system --accept " + retake.DangerSystem,
 		}
 	}
 	text, err := c.reply(ctx, fmt.Sprintf("%s %s\nType the word %s to go ahead: ", c.talk().Yellow("!"), what, retake.DangerSystem))
@@ -70,6 +70,6 @@ func refusal(missing []retake.Danger, accepted, typed []string) error {
 	}
 	return &retake.Error{
 		Kind: retake.Denied, What: strings.Join(texts, " "), Safe: nothingChanged,
-		Hint: "look: retake estimate" + dir + "     go ahead: retake init" + dir + " --accept " + strings.Join(accepted, ","),
+		Hint: "preview: retake estimate" + dir + "\ngo ahead: retake init" + dir + " --accept " + strings.Join(accepted, ","),
 	}
 }

@@ -65,8 +65,8 @@ func TestDaemonStatusText(t *testing.T) {
 		`! group     it stays in the control group of its starter, and ends with it`,
 		`            memory /job/1: what ends that group ends the daemon`,
 		`            cpu /job/1: the same`,
-		`            let systemd start it: retake daemon install`,
-		`            let it leave: retake config daemon-cgroup leave`,
+		`            Let systemd start it:  retake daemon install`,
+		`            Let it leave:  retake config daemon-cgroup leave`,
 	)
 }
 

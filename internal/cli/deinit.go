@@ -56,7 +56,7 @@ func (f *face) deinitCommand() *cobra.Command {
 func (f *face) erase(ctx context.Context, s retake.Service, ws retake.Workspace) error {
 	if !f.yes {
 		if !f.canAsk() {
-			return &retake.Error{Kind: retake.Denied, What: "erasing a history cannot be undone and needs your confirmation", Safe: nothingChanged, Hint: "confirm it: retake deinit --purge --yes"}
+			return &retake.Error{Kind: retake.Denied, What: "erasing a history cannot be undone and needs your confirmation", Safe: nothingChanged, Hint: "go ahead: retake deinit --purge --yes"}
 		}
 		ok, err := f.ask(ctx, fmt.Sprintf("Erase the whole history of %s, %s? This cannot be undone.", screen.Escape(ws.Name), f.talk().Path(ws.Root)))
 		if err != nil {
@@ -105,7 +105,7 @@ func (f *face) chosen(ctx context.Context, args []string) (retake.Service, retak
 	}
 	switch len(found) {
 	case 0:
-		return nil, retake.Workspace{}, &retake.Error{Kind: retake.NotFound, What: "there is no workspace " + args[0], Safe: nothingChanged, Hint: "all: retake workspaces"}
+		return nil, retake.Workspace{}, &retake.Error{Kind: retake.NotFound, What: "there is no workspace " + args[0], Safe: nothingChanged, Hint: "list workspaces: retake workspaces"}
 	case 1:
 		return s, found[0], nil
 	}

@@ -86,7 +86,7 @@ func (c *demoCmd) outside(ctx context.Context, s retake.Service, dir string) err
 	}
 	return &retake.Error{
 		Kind: retake.Denied, What: fmt.Sprintf("%s is in the workspace %s, whose checkpoints would contain the demo, too", c.talk().Path(dir), ws.Name),
-		Safe: nothingChanged, Hint: "outside of it: retake demo ~/" + demoDir,
+		Safe: nothingChanged, Hint: "create it outside: retake demo ~/" + demoDir,
 	}
 }
 
@@ -94,14 +94,14 @@ func (c *demoCmd) refused(dir string, err error) error {
 	l := c.talk()
 	switch {
 	case !errors.Is(err, demo.ErrOccupied):
-		return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("a demo cannot be made in %s: %v", l.Path(dir), err), Safe: nothingChanged, Hint: "elsewhere: retake help demo"}
+		return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("a demo cannot be made in %s: %v", l.Path(dir), err), Safe: nothingChanged, Hint: "choose another directory: retake help demo"}
 	case demo.CutOff(dir):
 		return &retake.Error{
 			Kind: retake.Exists, What: l.Path(dir) + " contains a demo that was interrupted", Safe: nothingChanged,
-			Hint: "remove it: rm -r " + l.Word(dir) + "     elsewhere: retake help demo",
+			Hint: "remove it: rm -r " + l.Word(dir) + "\nchoose another directory: retake help demo",
 		}
 	}
-	return &retake.Error{Kind: retake.Exists, What: l.Path(dir) + " is not empty", Safe: nothingChanged, Hint: "a directory that is new or empty: retake help demo"}
+	return &retake.Error{Kind: retake.Exists, What: l.Path(dir) + " is not empty", Safe: nothingChanged, Hint: "choose a new or empty directory: retake help demo"}
 }
 
 func (c *demoCmd) make(ctx context.Context, s retake.Service, dir string) (demo.Result, error) {
@@ -128,7 +128,7 @@ func (c *demoCmd) broken(dir string, err error) error {
 		return c.refused(dir, err)
 	}
 	if !demo.CutOff(dir) { // not even the mark could be written
-		return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("a demo cannot be made in %s: %v", c.talk().Path(dir), err), Safe: nothingChanged, Hint: "elsewhere: retake help demo"}
+		return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("a demo cannot be made in %s: %v", c.talk().Path(dir), err), Safe: nothingChanged, Hint: "choose another directory: retake help demo"}
 	}
 	e := *retake.AsError(err)
 	if errors.Is(err, context.Canceled) {
@@ -138,7 +138,7 @@ func (c *demoCmd) broken(dir string, err error) error {
 	}
 	l := c.talk()
 	e.Safe = fmt.Sprintf("%s contains a part of it, and says so in %s. Nothing else was changed.", l.Path(dir), demo.Unfinished)
-	e.Hint = "remove it: rm -r " + l.Word(dir) + "     again: retake demo"
+	e.Hint = "remove it: rm -r " + l.Word(dir) + "\ntry again: retake demo"
 	return &e
 }
 

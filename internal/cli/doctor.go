@@ -88,7 +88,7 @@ func (c *doctorCmd) proof(p retake.Proof, g picture.Goals) error {
 	}
 	return told{&retake.Error{
 		Kind: retake.Damaged, What: fmt.Sprintf("the two tree ids of %d differ", p.Checkpoint.Number), Safe: nothingChanged,
-		Hint: "what differs: retake diff     read the store back: retake scrub --all",
+		Hint: "see what differs: retake diff\nread the store back: retake scrub --all",
 	}}
 }
 

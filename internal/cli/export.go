@@ -67,7 +67,7 @@ func (c *exportCmd) run(cmd *cobra.Command, args []string) error {
 	case to == "-" && c.json:
 		return usage("name a file: retake export "+args[0]+" FILE --json", "The output is the archive, so there is no room for --json.")
 	case to == "-" && c.OutTTY:
-		return usage("a file: retake export "+c.talk().Word(args[0])+" FILE     another program: retake export "+c.talk().Word(args[0])+" | tar -t", "An archive is not for a terminal.")
+		return usage("write a file: retake export "+c.talk().Word(args[0])+" FILE\npipe it: retake export "+c.talk().Word(args[0])+" | tar -t", "An archive is not for a terminal.")
 	}
 	c.gzip = c.gzip || strings.HasSuffix(to, ".gz") || strings.HasSuffix(to, ".tgz")
 	ctx := cmd.Context()

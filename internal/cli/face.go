@@ -149,7 +149,7 @@ func (f *face) inside(ws retake.Workspace, path string) (string, error) {
 	return "", &retake.Error{
 		Kind: retake.Invalid,
 		What: fmt.Sprintf("the path %s is not in the workspace %s", path, ws.Name),
-		Hint: "its root: " + ws.Root,
+		Hint: "its directory: " + ws.Root,
 	}
 }
 

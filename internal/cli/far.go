@@ -56,7 +56,7 @@ func (f *face) server() (RemoteServer, error) {
 	}
 	at := f.address()
 	if at == "" {
-		return nil, usage("its address: RETAKE_SERVER, or --server URL     its key: RETAKE_KEY", "This is asked of a server, and none is named.")
+		return nil, usage("set its address: RETAKE_SERVER, or --server URL\nset its key: RETAKE_KEY", "This is asked of a server, and none is named.")
 	}
 	u, err := url.Parse(at)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -65,7 +65,7 @@ func (f *face) server() (RemoteServer, error) {
 	switch {
 	case f.Far.Key == "":
 		return nil, &retake.Error{Kind: retake.Denied, What: "there is no key for " + at, Safe: nothingChanged,
-			Hint: "put it into RETAKE_KEY     how to make one where the server is: retake help admin key"}
+			Hint: "put it into RETAKE_KEY\nmake one on the server: retake help admin key"}
 	case !tokenForm(f.Far.Key):
 		return nil, &retake.Error{Kind: retake.Denied, What: "RETAKE_KEY is not an API key", Safe: nothingChanged,
 			Hint: "an API key begins with rtk_; copy all of it"}
@@ -142,7 +142,7 @@ var elsewhere = map[string][2]string{
 	"forget":   {"A server forgets nothing at once.", "ask for it: retake help deletions ask"},
 }
 
-const thisHint = "without the server: RETAKE_SERVER= retake …"
+const thisHint = "work without the server: unset RETAKE_SERVER"
 
 // fits refuses what makes no sense where it is asked.
 func (f *face) fits(cmd *cobra.Command, args []string) error {
@@ -161,7 +161,7 @@ func (f *face) fits(cmd *cobra.Command, args []string) error {
 	case names[1] == "save" && verify != nil && verify.Changed:
 		why, ok = elsewhere["verify"], true
 	case names[1] == "fork" && len(args) > 1:
-		why, ok = [2]string{"A server makes the directory of a fork itself.", "how it is used: retake help fork"}, true
+		why, ok = [2]string{"A server makes the directory of a fork itself.", "see its usage: retake help fork"}, true
 	}
 	if !ok {
 		return nil

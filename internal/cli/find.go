@@ -74,7 +74,7 @@ func notFound(ws retake.Workspace, text string) error {
 	return &retake.Error{
 		Kind: retake.NotFound, What: fmt.Sprintf("no checkpoint of %s has %s", ws.Name, text),
 		Safe: "Searched messages, prompts, replies, file names and change summaries.",
-		Hint: "all checkpoints: retake log     lines of a file: retake help blame",
+		Hint: "list checkpoints: retake log\nsearch the lines of a file: retake help blame",
 	}
 }
 

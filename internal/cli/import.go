@@ -175,7 +175,7 @@ func (c *importCmd) imported(res retake.SaveResult, report *archive.Report, took
 // send lets the server unpack and protect.
 func (c *importCmd) send(ctx context.Context, in io.Reader, size int64, name string) error {
 	if c.name != "" || len(c.accept) > 0 {
-		return usage("how it is used: retake help import", "On a server the second word is the name, and --name and --accept say nothing.")
+		return usage("see its usage: retake help import", "On a server the second word is the name, and --name and --accept say nothing.")
 	}
 	s, err := c.server()
 	if err != nil {

@@ -204,7 +204,7 @@ func (j *journey) notApplied(err error) error {
 	e := *retake.AsError(err)
 	switch e.Kind {
 	case retake.Moved:
-		e.Hint = "look again: " + j.typed.with() + "     what moved: retake diff"
+		e.Hint = "plan again: " + j.typed.with() + "\nsee what changed: retake diff"
 	case retake.Canceled:
 		e.Safe, e.Hint = "What was done until then stays; no byte is lost.", "see its state: retake status"
 	default:

@@ -112,10 +112,10 @@ func TestCatAsksForTheCheckpoint(t *testing.T) {
 	p := newPerson(t)
 	p.types("", "init").want(t, 0, "", "")
 	p.types("", "cat", "a.txt", "--no-color").want(t, 2, "", "As it was at which checkpoint? Usage: retake cat REF PATH.")
-	p.types("", "cat", "a.txt", "--no-color").want(t, 2, "", "at latest: retake cat latest a.txt\n  its checkpoints: retake log --path a.txt")
-	p.types("", "cat", "1:a b.txt", "--no-color").want(t, 2, "", "at 1: retake cat 1 'a b.txt'")
+	p.types("", "cat", "a.txt", "--no-color").want(t, 2, "", "Read it at latest:     retake cat latest a.txt\n  List its checkpoints:  retake log --path a.txt")
+	p.types("", "cat", "1:a b.txt", "--no-color").want(t, 2, "", "Read it at 1:          retake cat 1 'a b.txt'")
 	p.types("", "cat", "1").want(t, 2, "", "Missing argument. Usage: retake cat REF PATH.")
-	p.types("", "cat", "a:b.txt", "--no-color").want(t, 2, "", "at latest: retake cat latest a:b.txt\n")
+	p.types("", "cat", "a:b.txt", "--no-color").want(t, 2, "", "Read it at latest:     retake cat latest a:b.txt\n")
 	p.types("", "cat", "latest", "a.txt").want(t, 0, "", "")
 }
 

@@ -85,6 +85,6 @@ func refuseSilence(p *retake.Plan, accepted []string, typed spoken) error {
 		Kind: retake.Denied, What: "this would " + would + ", which needs your confirmation",
 		Safe: strings.TrimSpace(nothingChanged + " " + others(open)),
 		Hint: "preview: " + typed.with("--plan") + "\ngo ahead: " + typed.with(append([]string{"--yes"}, flags...)...) +
-			"\nexactly this plan: " + typed.with(append([]string{"--digest " + p.Short()}, flags...)...),
+			"\nthis plan only: " + typed.with(append([]string{"--digest " + p.Short()}, flags...)...),
 	}
 }

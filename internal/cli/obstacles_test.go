@@ -15,32 +15,32 @@ func TestRefusals(t *testing.T) {
 	same(t, yes,
 		`✘ This would delete 1,132 files, and --yes alone does not cover that.`,
 		`  Nothing was changed. Two more warnings need confirmation: database, changed.`,
-		`  preview: retake restore 14 --plan -- src`,
-		`  go ahead: retake restore 14 --yes --accept mass-delete,database,changed -- src`,
+		`  Preview:   retake restore 14 --plan -- src`,
+		`  Go ahead:  retake restore 14 --yes --accept mass-delete,database,changed -- src`,
 	)
 	same(t, silence,
 		`✘ This would delete 1,132 files, which needs your confirmation.`,
 		`  Nothing was changed. Two more warnings need confirmation: database, changed.`,
-		`  preview: retake restore 14 --plan -- src`,
-		`  go ahead: retake restore 14 --yes --accept mass-delete,database,changed -- src`,
-		`  exactly this plan: retake restore 14 --digest 3f9a-c21e --accept mass-delete,database,changed -- src`,
+		`  Preview:         retake restore 14 --plan -- src`,
+		`  Go ahead:        retake restore 14 --yes --accept mass-delete,database,changed -- src`,
+		`  This plan only:  retake restore 14 --digest 3f9a-c21e --accept mass-delete,database,changed -- src`,
 	)
 	yes, _ = cli.Refusals(l, story(), retake.ObstacleMassDelete, retake.ObstacleDatabase)
 	same(t, yes,
 		`✘ This would overwrite your edit of web/login.html, and --yes alone does not`,
 		`  cover that.`,
 		`  Nothing was changed.`,
-		`  preview: retake restore 14 --plan -- src`,
-		`  go ahead: retake restore 14 --yes --accept mass-delete,database,changed -- src`,
+		`  Preview:   retake restore 14 --plan -- src`,
+		`  Go ahead:  retake restore 14 --yes --accept mass-delete,database,changed -- src`,
 	)
 	_, silence = cli.Refusals(l, undo())
 	same(t, silence,
 		`✘ This would change back 3, merge 1, put 1 beside, which needs your`,
 		`  confirmation.`,
 		`  Nothing was changed.`,
-		`  preview: retake restore 14 --plan -- src`,
-		`  go ahead: retake restore 14 --yes -- src`,
-		`  exactly this plan: retake restore 14 --digest 0123-4567 -- src`,
+		`  Preview:         retake restore 14 --plan -- src`,
+		`  Go ahead:        retake restore 14 --yes -- src`,
+		`  This plan only:  retake restore 14 --digest 0123-4567 -- src`,
 	)
 }
 

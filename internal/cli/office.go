@@ -154,7 +154,7 @@ func pick[T any](all []T, id func(T) string, what, typed, list string) (T, error
 	var none T
 	switch len(found) {
 	case 0:
-		return none, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no %s %s", what, typed), Safe: nothingChanged, Hint: "all: " + list}
+		return none, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no %s %s", what, typed), Safe: nothingChanged, Hint: "list them: " + list}
 	case 1:
 		return found[0], nil
 	}

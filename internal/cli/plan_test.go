@@ -170,9 +170,10 @@ func TestInterruption(t *testing.T) {
 	same(t, cli.RenderInterrupted(cli.NewLook(80, now, false, false), &retake.Interruption{
 		Course: retake.CourseRestore, Target: 14, Safety: 18, Done: 612, Total: 1181, Since: at(11, 39),
 	}),
-		`! A restore was interrupted: 14, at 612 of 1,181 paths, 3 min ago.`,
+		`! The restore to checkpoint 14 was interrupted 3 min ago, after 612 of 1,181 files.`,
 		`  Nothing is lost: checkpoint 18 has everything from before.`,
-		`  finish it: retake restore --finish     roll it back: retake restore --undo`,
+		`  Finish it:     retake restore --finish`,
+		`  Roll it back:  retake restore --undo`,
 		`  Retake still saves new checkpoints.`,
 		``,
 	)

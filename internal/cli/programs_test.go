@@ -38,7 +38,7 @@ func TestRunNeedsTheCheckpointBefore(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
 	p.program = func(cli.Command) (int, error) { return 0, nil }
-	p.types("", "run", "--", "make").want(t, 3, "", "protect it:")
+	p.types("", "run", "--", "make").want(t, 3, "", "Protect it:")
 	if len(p.ran) > 0 {
 		t.Fatal("it ran")
 	}

@@ -125,12 +125,13 @@ func TestError(t *testing.T) {
 	t.Parallel()
 	l := cli.NewLook(80, now, false, false)
 	same(t, cli.RenderError(l, retake.Error{
-		Kind: retake.NotFound, What: "there is no checkpoint 41 in shop\nfront", Safe: "Nothing was changed.", Hint: "by time: retake show 10:27     all: retake log\nmore: retake help",
+		Kind: retake.NotFound, What: "there is no checkpoint 41 in shop\nfront", Safe: "Nothing was changed.", Hint: "by time: retake show 10:27\nlist all: retake log\ntry again",
 	}),
 		`✘ There is no checkpoint 41 in shop\nfront.`,
 		`  Nothing was changed.`,
-		`  by time: retake show 10:27     all: retake log`,
-		`  more: retake help`,
+		`  By time:   retake show 10:27`,
+		`  List all:  retake log`,
+		`  Try again.`,
 	)
 	same(t, cli.RenderError(l, retake.Error{Kind: retake.Internal, What: "src/a.go cannot be read", Err: bytes.ErrTooLarge}),
 		`✘ src/a.go cannot be read.`, `  because: bytes.Buffer: too large`)
@@ -142,23 +143,24 @@ func TestErrorsFitTheTerminal(t *testing.T) {
 	t.Parallel()
 	e := retake.Error{
 		Kind: retake.Denied, What: "this would replace /home/ann/shop/data while programs hold it, and --yes alone does not cover that", Safe: "Nothing was changed.",
-		Hint: "verify one: retake verify -- npm test     or every turn: retake config verify.test 'npm test'\n" +
+		Hint: "verify one: retake verify -- npm test\nverify every turn: retake config verify.test 'npm test'\n" +
 			"there are: uncaptured, changed, partial, held, mass-delete, space, names, setuid, database",
 	}
 	same(t, cli.RenderError(cli.NewLook(80, now, false, false), e),
 		`✘ This would replace ~/shop/data while programs hold it, and --yes alone does`,
 		`  not cover that.`,
 		`  Nothing was changed.`,
-		`  verify one: retake verify -- npm test`,
-		`  or every turn: retake config verify.test 'npm test'`,
-		`  there are: uncaptured, changed, partial, held, mass-delete, space, names,`,
-		`             setuid, database`,
+		`  Verify one:         retake verify -- npm test`,
+		`  Verify every turn:  retake config verify.test 'npm test'`,
+		`  There are:          uncaptured, changed, partial, held, mass-delete, space,`,
+		`                      names, setuid, database`,
 	)
 	same(t, cli.RenderError(cli.NewLook(0, now, false, false), e),
 		`✘ This would replace ~/shop/data while programs hold it, and --yes alone does not cover that.`,
 		`  Nothing was changed.`,
-		`  verify one: retake verify -- npm test     or every turn: retake config verify.test 'npm test'`,
-		`  there are: uncaptured, changed, partial, held, mass-delete, space, names, setuid, database`,
+		`  Verify one:         retake verify -- npm test`,
+		`  Verify every turn:  retake config verify.test 'npm test'`,
+		`  There are:          uncaptured, changed, partial, held, mass-delete, space, names, setuid, database`,
 	)
 }
 

@@ -52,7 +52,7 @@ func (c *restoreCmd) run(cmd *cobra.Command, args []string) error {
 	case c.undo:
 		req.Course = retake.CourseUnwind
 	case len(refs) == 0:
-		return usage("the checkpoints: retake log     the newest change: retake undo", "Which checkpoint? Usage: %s.", useLine(cmd))
+		return usage("list checkpoints: retake log\nundo the last change: retake undo", "Which checkpoint? Usage: %s.", useLine(cmd))
 	default:
 		req.Ref = refs[0]
 	}

@@ -97,7 +97,7 @@ func TestRestoreNeedsAWordForEachClass(t *testing.T) {
 	t.Parallel()
 	p := twelve(t)
 	p.types("", "restore", "1", "--yes", "--no-color").want(t, 6, "", "✘ This would delete 12 files, and --yes alone does not cover that.\n  Nothing was changed.\n"+
-		"  preview: retake restore 1 --plan\n  go ahead: retake restore 1 --yes --accept mass-delete\n")
+		"  Preview:   retake restore 1 --plan\n  Go ahead:  retake restore 1 --yes --accept mass-delete\n")
 	p.types("", "restore", "1", "--no-input", "--no-color").want(t, 6, "", "This would delete 12 files, which needs your confirmation.")
 	p.types("y\ny\n", "restore", "1", "--json").want(t, 6, `"kind":"denied"`, "")
 	p.types("", "restore", "1", "--yes", "--accept", "mass-delete", "--no-color").want(t, 0, "✔ Restored 1", "")
@@ -114,7 +114,7 @@ func TestRestoreByDigest(t *testing.T) {
 	p.types("", "restore", "1", "--digest", plan.Short(), "--no-color").want(t, 6, "", "--digest alone does not cover that")
 	p.write("a.txt", "moved on\n")
 	p.types("", "restore", "1", "--digest", plan.Short(), "--accept", "mass-delete", "--no-color").want(t, 5, "",
-		"  look again: retake restore 1     what moved: retake diff\n")
+		"  Plan again:        retake restore 1\n  See what changed:  retake diff\n")
 	p.write("a.txt", "hello again\n")
 	s = p.types("", "restore", "1", "--plan", "--no-color")
 	s.want(t, 0, "DELETE", "apply it: retake restore 1 --digest ")
@@ -171,7 +171,7 @@ func TestInterruptionIsToldOnce(t *testing.T) {
 	p := newPerson(t)
 	p.types("", "init").want(t, 0, "", "")
 	p.wrap = func(s retake.Service) retake.Service { return cutOff{s} }
-	const banner = "! A restore was interrupted: 14, at 612 of 1,181 paths, 3 min ago.\n"
+	const banner = "! The restore to checkpoint 14 was interrupted 3 min ago, after 612 of 1,181 files.\n"
 	for _, args := range [][]string{{"--no-color"}, {"log", "--no-color"}, {"status", "--no-color"}} {
 		s := p.types("", args...)
 		s.want(t, 12, "protected", banner)

@@ -86,8 +86,8 @@ func (f *face) shelves() []shelf {
 }
 
 const (
-	goBackHint = "undo the last change: retake undo     go back to the last good checkpoint: retake restore good"
-	lookHint   = "the timeline: retake log"
+	goBackHint = "undo the last change: retake undo\ngo back to the last good checkpoint: retake restore good"
+	lookHint   = "list checkpoints: retake log"
 )
 
 // panicWords are the commands of other tools that people type when something is gone.
@@ -109,9 +109,9 @@ func noCommand(cmd *cobra.Command, args []string) error {
 		if i > 0 {
 			label = "or: "
 		}
-		hint += label + pasted(cmd, near) + "     "
+		hint += label + pasted(cmd, near) + "\n"
 	}
-	return usage(hint+"all commands: retake help --all", "Unknown command: %s", args[0])
+	return usage(hint+"list all commands: retake help --all", "Unknown command: %s", args[0])
 }
 
 // pasted is a command as it can be typed: one that needs more words is explained instead.
@@ -148,7 +148,7 @@ func useLine(cmd *cobra.Command) string {
 }
 
 func helpHint(cmd *cobra.Command) string {
-	return "how it is used: retake help" + strings.TrimPrefix(cmd.CommandPath(), "retake")
+	return "see its usage: retake help" + strings.TrimPrefix(cmd.CommandPath(), "retake")
 }
 
 // flagTrouble says in our words what the parser of flags found.

@@ -42,7 +42,7 @@ func (c *saveCmd) verifyAll(ctx context.Context, s retake.Service, a *saveAnswer
 			return &retake.Error{
 				Kind: retake.Canceled, What: "stopped",
 				Safe: fmt.Sprintf("Checkpoint %d is kept; %s without an answer.", cp.Number, picture.Number(int64(len(c.verify)-i), "command is", "commands are")),
-				Hint: fmt.Sprintf("again: retake verify %d -- %s", cp.Number, commandText(c.talk(), line)),
+				Hint: fmt.Sprintf("run it again: retake verify %d -- %s", cp.Number, commandText(c.talk(), line)),
 			}
 		}
 		v, err := c.attest(ctx, s, cp, said)

@@ -86,7 +86,7 @@ func (f *face) output(ctx context.Context, ref, name string) error {
 	if len(vs) == 0 {
 		return &retake.Error{
 			Kind: retake.NotFound, What: fmt.Sprintf("checkpoint %d has no verification %s", cp.Number, name),
-			Safe: nothingChanged, Hint: fmt.Sprintf("those it has: retake show %d", cp.Number),
+			Safe: nothingChanged, Hint: fmt.Sprintf("see what it has: retake show %d", cp.Number),
 		}
 	}
 	return f.emit(outputAnswer{1, cp, vs[0]}, func(l picture.Look) string {

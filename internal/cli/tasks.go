@@ -57,7 +57,7 @@ func (f *face) setTasks(cmd *cobra.Command) error {
 	}
 	var list []retake.Task
 	if err := json.Unmarshal(b, &list); err != nil {
-		return &retake.Error{Kind: retake.Invalid, What: "that is no list of tasks", Safe: nothingChanged, Hint: `such as: [{"title":"write it","status":"pending"}]`, Err: err}
+		return &retake.Error{Kind: retake.Invalid, What: "that is no list of tasks", Safe: nothingChanged, Hint: `for example: [{"title":"write it","status":"pending"}]`, Err: err}
 	}
 	for i := range list {
 		if list[i].ID == "" {

@@ -24,7 +24,7 @@ func (f *face) tuiCommand() *cobra.Command {
 		Use: "tui", Short: "Browse the timeline full screen", Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !f.InTTY || !f.OutTTY || f.json || f.noInput {
-				return usage("as text: retake log     for programs: retake log --json", "The full-screen view needs a terminal.")
+				return usage("print text: retake log\nprint JSON: retake log --json", "The full-screen view needs a terminal.")
 			}
 			s, ws, err := f.find(cmd.Context())
 			if err != nil {

@@ -50,7 +50,7 @@ func (j *journey) along(cmd *cobra.Command, args []string, course retake.Course)
 	err = j.travel(cmd.Context(), s, req)
 	if j.scoped && retake.IsKind(err, retake.NotFound) {
 		e := *retake.AsError(err)
-		e.What, e.Hint = fmt.Sprintf("%s below %s/", e.What, req.Paths[0]), "for everything: "+j.typed.with("--all")+"     "+e.Hint
+		e.What, e.Hint = fmt.Sprintf("%s below %s/", e.What, req.Paths[0]), "undo everywhere: "+j.typed.with("--all")+"\n"+e.Hint
 		return &e
 	}
 	return err

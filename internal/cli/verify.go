@@ -104,7 +104,7 @@ func (c *verifyCmd) inquiries(ctx context.Context, s retake.Service, ws retake.W
 	}
 	return nil, &retake.Error{
 		Kind: retake.NotFound, What: what, Safe: nothingChanged,
-		Hint: "once: retake verify -- npm test     after every turn: retake config verify.test 'npm test'",
+		Hint: "run one now: retake verify -- npm test\nrun it after every turn: retake config verify.test 'npm test'",
 	}
 }
 
@@ -191,7 +191,7 @@ func (c *verifyCmd) ended(a verifyAnswer) error {
 		return told{&retake.Error{
 			Kind: retake.Moved, What: fmt.Sprintf("the files changed while `%s` ran", other.Command),
 			Safe: fmt.Sprintf("That is recorded, and says nothing about %d.", a.Checkpoint.Number),
-			Hint: fmt.Sprintf("%d in a fork: retake verify %d -- %s\nwhat is there now: retake verify -- %s",
+			Hint: fmt.Sprintf("check %d in a fork: retake verify %d -- %s\ncheck your files: retake verify -- %s",
 				a.Checkpoint.Number, a.Checkpoint.Number, commandText(c.talk(), other.Command), commandText(c.talk(), other.Command)),
 		}}
 	}

@@ -90,7 +90,7 @@ func TestSaveTellsWhatCouldNotRun(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	p.program = func(cli.Command) (int, error) { stop(); return 130, ctx.Err() }
 	p.run(ctx, "", "save", "four", "--verify", "npm test", "--verify", "b", "--no-color").want(t, 130, "✔ 4  11:42  four",
-		"✘ Stopped.\n  Checkpoint 4 is kept; 2 commands are without an answer.\n  again: retake verify 4 -- npm test\n")
+		"✘ Stopped.\n  Checkpoint 4 is kept; 2 commands are without an answer.\n  Run it again:  retake verify 4 -- npm test\n")
 }
 
 func TestVerifyOnTheLiveFiles(t *testing.T) {
@@ -118,7 +118,7 @@ func TestVerifyOnTheLiveFiles(t *testing.T) {
 	}
 	p.types("", "verify", "--no-color", "--", "npm", "test").want(t, 5, "≈ test  changed meanwhile: a.txt\n", "That is recorded, and says nothing about 2.\n")
 	p.program = func(cli.Command) (int, error) { return 127, nil }
-	p.types("", "verify", "--no-color", "--", "nope").want(t, 1, "? nope  could not run", "✘ `nope` could not be run.\n  because: exit 127\n  That is recorded, and says nothing about 3.\n  try it by hand: nope\n")
+	p.types("", "verify", "--no-color", "--", "nope").want(t, 1, "? nope  could not run", "✘ `nope` could not be run.\n  because: exit 127\n  That is recorded, and says nothing about 3.\n  Try it by hand:  nope\n")
 }
 
 func TestVerifyAnOldCheckpointInAFork(t *testing.T) {

@@ -162,10 +162,10 @@ func TestAFileIsNoCheckpoint(t *testing.T) {
 	p.write("a.txt", "one")
 	p.types("", "init").want(t, 0, "", "")
 	for _, try := range []struct{ typed, want string }{
-		{"diff a.txt", "as a path: retake diff -- a.txt"},
-		{"diff 1 a.txt", "as a path: retake diff 1 -- a.txt"},
-		{"undo a.txt", "as a path: retake undo -- a.txt"},
-		{"restore a.txt", "as a path: retake restore latest -- a.txt"},
+		{"diff a.txt", "Use it as a path:  retake diff -- a.txt"},
+		{"diff 1 a.txt", "Use it as a path:  retake diff 1 -- a.txt"},
+		{"undo a.txt", "Use it as a path:  retake undo -- a.txt"},
+		{"restore a.txt", "Use it as a path:  retake restore latest -- a.txt"},
 	} {
 		p.types("", append(strings.Fields(try.typed), "--no-color")...).want(t, 3, "", try.want)
 	}

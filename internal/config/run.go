@@ -89,7 +89,7 @@ func (c Config) CheckRun() error {
 func unsafePlace(what string, err error) error {
 	return &retake.Error{
 		Kind: retake.Away, What: what, Safe: "Nothing was changed.",
-		Hint: "put it elsewhere: RETAKE_HOME=DIR     without a daemon: --solo", Err: err,
+		Hint: "put it elsewhere: RETAKE_HOME=DIR\nrun without a daemon: add --solo", Err: err,
 	}
 }
 

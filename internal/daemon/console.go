@@ -233,7 +233,7 @@ func (c *console) cookie(secret string, age time.Duration) *http.Cookie {
 func (c *console) stranger(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	httpapi.WriteProblem(w, r, &retake.Error{
-		Kind: retake.Denied, What: "this page is not known here, or not any more", Safe: unchanged, Hint: "open the console anew: retake console",
+		Kind: retake.Denied, What: "this page is not known here, or not any more", Safe: unchanged, Hint: "open the console again: retake console",
 	}, http.StatusUnauthorized)
 }
 
@@ -242,7 +242,7 @@ func (h *Hand) Console(ctx context.Context, ws retake.WorkspaceID) (Opening, err
 	var o Opening
 	err := h.call(ctx, http.MethodPost, "/daemon/console?"+url.Values{"workspace": {string(ws)}}.Encode(), http.StatusOK, &o)
 	if err != nil {
-		return o, &retake.Error{Kind: retake.Away, What: "the daemon does not open the console", Safe: unchanged, Hint: "its log: " + logPath(h.conf), Err: err}
+		return o, &retake.Error{Kind: retake.Away, What: "the daemon does not open the console", Safe: unchanged, Hint: "see its log: " + logPath(h.conf), Err: err}
 	}
 	if _, err := strconv.Atoi(portOf(o.URL)); err != nil {
 		return o, fmt.Errorf("open the console: the daemon answers %q", o.URL)

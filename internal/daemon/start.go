@@ -184,6 +184,6 @@ func (h *Hand) noDaemon(err error) error {
 	}
 	return &retake.Error{
 		Kind: kind, What: what, Safe: unchanged,
-		Hint: "without it: add --solo     its log: " + logPath(h.conf), Err: err,
+		Hint: "run without it: add --solo\nsee its log: " + logPath(h.conf), Err: err,
 	}
 }

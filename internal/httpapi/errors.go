@@ -26,13 +26,13 @@ func errorResponses() []errorResponse {
 		{"Forbidden", http.StatusForbidden, "The API key's role lacks the permission, or the request needs a confirmation that you did not send.",
 			&retake.Error{Kind: retake.Denied, What: "this key is for some workspaces only", Safe: unchanged}},
 		{"NotFound", http.StatusNotFound, "The workspace, the checkpoint or another object does not exist, or only a server has this operation.",
-			&retake.Error{Kind: retake.NotFound, What: "there is no checkpoint 99 in shop", Safe: unchanged, Hint: "all: retake log"}},
+			&retake.Error{Kind: retake.NotFound, What: "there is no checkpoint 99 in shop", Safe: unchanged, Hint: "list checkpoints: retake log"}},
 		{"NeedsConfirmation", http.StatusConflict, "The plan has warnings that you did not accept. Nothing was changed, and `plan` is what would be done.", nil},
 		{"Exists", http.StatusConflict, "The object exists already.",
-			&retake.Error{Kind: retake.Exists, What: "/home/me/shop is protected already, as shop", Safe: unchanged, Hint: "its checkpoints: retake log"}},
+			&retake.Error{Kind: retake.Exists, What: "/home/me/shop is protected already, as shop", Safe: unchanged, Hint: "list its checkpoints: retake log"}},
 		{"Moved", http.StatusPreconditionFailed, "Something changed since you looked, such as the files since the plan. Nothing was changed. Get a new plan.", nil},
 		{"Invalid", http.StatusUnprocessableEntity, "A parameter or a field has a value that is not valid.",
-			&retake.Error{Kind: retake.Invalid, What: "the ref is empty", Safe: unchanged, Hint: "by number: 14     by time: 10:27     newest: latest"}},
+			&retake.Error{Kind: retake.Invalid, What: "the ref is empty", Safe: unchanged, Hint: "by number: 14\nby time: 10:27\nthe newest: latest"}},
 		{"Error", 0, "Any other error, such as 429 (too many requests), 503 (busy or unavailable, retry later) or 507 (a limit is reached).", nil},
 	}
 }

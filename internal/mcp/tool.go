@@ -93,7 +93,7 @@ func (f *face) place(ctx context.Context) (retake.Workspace, error) {
 // cutOff tells of a restore that stopped on its way: an agent has to know that the files
 // are half of one point in time and half of another.
 func cutOff(i *retake.Interruption) string {
-	return fmt.Sprintf("A restore was interrupted: %d, at %d of %d paths. A person runs: retake restore --finish, or retake restore --undo.", i.Target, i.Done, i.Total)
+	return fmt.Sprintf("The restore to checkpoint %d was interrupted after %d of %d files. A person runs: retake restore --finish, or retake restore --undo.", i.Target, i.Done, i.Total)
 }
 
 // guard gives every trouble of a tool the same form. A panic is the trouble of one

@@ -128,7 +128,7 @@ func TestBrokenToolAndCutOff(t *testing.T) {
 	}
 	for tool, in := range map[string]args{"diff": {}, "tasks": {}, "show_file": {"ref": "1", "path": "a.txt"}, "restore": {"ref": "1"}, "pin": {"ref": "1", "name": "x"}} {
 		a := askOver(t, c, tool, in)
-		const says = "A restore was interrupted: 14, at 612 of 1181 paths."
+		const says = "The restore to checkpoint 14 was interrupted after 612 of 1181 files."
 		if a.failed || !strings.HasPrefix(a.text, says) || !strings.HasPrefix(at[string](t, a.data, "note"), says) {
 			t.Errorf("%s: %s %v", tool, a.text, a.data)
 		}

@@ -57,7 +57,7 @@ func Serve(ctx context.Context, dir string, o Options, ready func()) error {
 	case <-ctx.Done():
 	}
 	if err := m.detach(gone); err != nil {
-		return &retake.Error{Kind: retake.Busy, What: dir + " is still in use, and stays mounted without files", Safe: untouched, Hint: "leave it, and then: fusermount3 -u " + dir, Err: err}
+		return &retake.Error{Kind: retake.Busy, What: dir + " is still in use, and stays mounted without files", Safe: untouched, Hint: "leave it, then unmount it: fusermount3 -u " + dir, Err: err}
 	}
 	return nil
 }

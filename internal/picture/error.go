@@ -30,12 +30,8 @@ func RenderError(l Look, e retake.Error) string {
 			fmt.Fprintf(&b, "  %s\n", line)
 		}
 	}
-	if e.Hint != "" {
-		for line := range strings.SplitSeq(e.Hint, "\n") {
-			for _, part := range l.hintLines(screen.Escape(line)) {
-				fmt.Fprintf(&b, "  %s\n", part)
-			}
-		}
+	for _, line := range l.hintLines(e.Hint) {
+		fmt.Fprintf(&b, "  %s\n", line)
 	}
 	return b.String()
 }
@@ -52,40 +48,62 @@ func (l Look) inLines(text string) []string {
 	return Wrapped(text, max(l.Width-errorIndent, 20))
 }
 
-// hintLines puts as many "label: command" beside each other as fit. A command is never
-// broken, because people copy it; a list of words is.
-func (l Look) hintLines(s string) []string {
-	room := l.Width - errorIndent
-	if l.Width <= 0 || screen.Width(s) <= room {
-		return []string{l.HintLine(s)}
+// hintLines are the hints of an error: a label and a command on each line, the commands below
+// each other. A command is never broken, because people copy it; a list of words is.
+func (l Look) hintLines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	hints := strings.Split(text, "\n")
+	wide, room := 0, max(l.Width-errorIndent, 20)
+	for i, h := range hints {
+		hints[i] = screen.Escape(h)
+		label, _, _ := cutLabel(hints[i])
+		wide = max(wide, screen.Width(label))
+	}
+	for _, h := range hints {
+		label, command, ok := cutLabel(h)
+		need := hintGap + screen.Width(command)
+		if ok && l.Width > 0 && wide+need > room && screen.Width(label)+need <= room {
+			wide = 0 // what would not fit in a column stands beside its label
+		}
 	}
 	var out []string
-	line := ""
-	for item := range strings.SplitSeq(s, hintGap) {
-		if line != "" && screen.Width(line)+len(hintGap)+screen.Width(item) <= room {
-			line += hintGap + item
+	for _, h := range hints {
+		label, command, ok := cutLabel(h)
+		if !ok {
+			out = append(out, l.inLines(Sentence(h))...)
 			continue
 		}
-		if line != "" {
-			out = append(out, l.hintList(line, room)...)
-		}
-		line = item
+		label = screen.Pad(Capital(label), wide) + strings.Repeat(" ", hintGap)
+		out = append(out, l.hintList(label, command, room)...)
 	}
-	return append(out, l.hintList(line, room)...)
+	return out
+}
+
+// hintGap is how many spaces stand between a label and its command.
+const hintGap = 2
+
+// cutLabel cuts "label: command" apart; the colon stays with the label.
+func cutLabel(hint string) (label, command string, ok bool) {
+	label, command, ok = strings.Cut(hint, ": ")
+	if !ok {
+		return "", hint, false
+	}
+	return label + ":", command, true
 }
 
 // hintList breaks the words of one hint, if they are a list that does not fit. They go on
 // below where they began.
-func (l Look) hintList(item string, room int) []string {
-	label, words, _ := strings.Cut(item, ": ")
-	if screen.Width(item) <= room || !strings.Contains(words, ", ") {
-		return []string{l.HintLine(item)}
+func (l Look) hintList(label, words string, room int) []string {
+	indent := screen.Width(label)
+	if l.Width <= 0 || indent+screen.Width(words) <= room || !strings.Contains(words, ", ") {
+		return []string{l.Dim(label) + words}
 	}
-	indent := screen.Width(label) + 2
 	lines := Wrap(words, max(room-indent, 20))
 	for i := range lines {
 		if i == 0 {
-			lines[i] = l.HintLine(label + ": " + lines[i])
+			lines[i] = l.Dim(label) + lines[i]
 			continue
 		}
 		lines[i] = strings.Repeat(" ", indent) + lines[i]
@@ -119,26 +137,27 @@ func Sentence(s string) string {
 	if s == "" {
 		return s
 	}
-	first, _, _ := strings.Cut(s, " ")
-	if strings.Trim(strings.TrimRight(first, ",:."), "abcdefghijklmnopqrstuvwxyz") == "" {
-		s = strings.ToUpper(s[:1]) + s[1:]
-	}
+	s = Capital(s)
 	if strings.ContainsRune(".?:", rune(s[len(s)-1])) {
 		return s
 	}
 	return s + "."
 }
 
-// hintGap stands between two hints on one line.
-const hintGap = "     "
-
-// HintLine dims the label of each "label: command", which stand apart by spaces.
-func (l Look) HintLine(s string) string {
-	items := strings.Split(s, hintGap)
-	for i, item := range items {
-		if label, command, ok := strings.Cut(item, ": "); ok {
-			items[i] = l.Dim(label+":") + " " + command
-		}
+// Capital begins with a capital, if that is a plain word.
+func Capital(s string) string {
+	first, _, _ := strings.Cut(s, " ")
+	if first == "" || first == "retake" || strings.Trim(strings.TrimRight(first, ",:."), "abcdefghijklmnopqrstuvwxyz") != "" {
+		return s
 	}
-	return strings.Join(items, hintGap)
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// HintLine dims the label of "label: command".
+func (l Look) HintLine(s string) string {
+	label, command, ok := cutLabel(s)
+	if !ok {
+		return s
+	}
+	return l.Dim(Capital(label)) + strings.Repeat(" ", hintGap) + command
 }

@@ -12,25 +12,26 @@ import (
 // that nothing is lost, the two ways out.
 func RenderInterrupted(l Look, i *retake.Interruption) string {
 	lines := []string{
-		l.Yellow("!") + " " + l.Bold(fmt.Sprintf("%s was interrupted: %d, at %s of %s, %s.", courseNoun(i.Course), i.Target,
-			screen.Count(int64(i.Done)), Number(int64(i.Total), "path", "paths"), l.Ago(i.Since))),
+		l.Yellow("!") + " " + l.Bold(fmt.Sprintf("%s was interrupted %s, after %s of %s.", interruptedWork(i), l.Ago(i.Since),
+			screen.Count(int64(i.Done)), Number(int64(i.Total), "file", "files"))),
 		fmt.Sprintf("  Nothing is lost: checkpoint %d has everything from before.", i.Safety),
-		"  " + l.Pairs([]string{"finish it", "retake restore --finish", "roll it back", "retake restore --undo"}),
-		l.Dim("  Retake still saves new checkpoints."),
-		"",
 	}
+	for _, line := range l.hintLines("finish it: retake restore --finish\nroll it back: retake restore --undo") {
+		lines = append(lines, "  "+line)
+	}
+	lines = append(lines, l.Dim("  Retake still saves new checkpoints."), "")
 	return strings.Join(lines, "\n") + "\n"
 }
 
-func courseNoun(c retake.Course) string {
-	switch c {
+func interruptedWork(i *retake.Interruption) string {
+	switch i.Course {
 	case retake.CourseUndo:
-		return "An undo"
+		return fmt.Sprintf("The undo of %d", i.Target)
 	case retake.CourseRedo:
-		return "A redo"
+		return fmt.Sprintf("The redo of %d", i.Target)
 	case retake.CourseAdopt:
-		return "An adopt"
+		return "The adoption of a fork"
 	case retake.CourseRestore, retake.CourseFinish, retake.CourseUnwind:
 	}
-	return "A restore"
+	return fmt.Sprintf("The restore to checkpoint %d", i.Target)
 }

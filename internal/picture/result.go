@@ -170,7 +170,7 @@ func PartlyDone(res retake.RestoreResult) *retake.Error {
 	}
 	e := &retake.Error{
 		Kind: retake.Partly, What: fmt.Sprintf("%s %s left as found", Number(n, "path", "paths"), verb), Safe: "All else is done.",
-		Hint: "go back: retake undo     see: retake diff",
+		Hint: "undo it: retake undo\nsee what changed: retake diff",
 	}
 	if res.Safety.ID != "" {
 		e.Safe += fmt.Sprintf(" Checkpoint %d has everything from before.", res.Safety.Number)

@@ -102,6 +102,6 @@ func (s *Server) mustOwn(what, is string) error {
 	}
 	return &retake.Error{
 		Kind: retake.Denied, What: what + " belongs to the servers of another data directory", Safe: "Nothing was changed.",
-		Hint: "start all servers with the same --data     when the other directory is gone for good, add --take-over",
+		Hint: "start all servers with the same --data\nif the other directory is gone for good: add --take-over",
 	}
 }

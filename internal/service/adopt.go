@@ -30,7 +30,7 @@ func (s *Service) adopting(ctx context.Context, ws retake.Workspace, j journey) 
 		return j, fault("no such fork", unchanged, err)
 	}
 	if fork.Origin == nil || fork.Origin.Workspace != ws.ID {
-		return j, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("the workspace %s is not a fork of %s", fork.Name, ws.Name), Safe: unchanged, Hint: "those that did: retake forks"}
+		return j, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("the workspace %s is not a fork of %s", fork.Name, ws.Name), Safe: unchanged, Hint: "list forks: retake forks"}
 	}
 	now, err := s.p.Catalog.Latest(ctx, fork.ID, 0)
 	if err != nil {

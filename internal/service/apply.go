@@ -51,7 +51,7 @@ func (s *Service) ApplyRestore(ctx context.Context, req retake.ApplyRequest) (re
 func makesSense(req retake.ApplyRequest) error {
 	digest := plainDigest(req.Digest)
 	if len(digest) < shortDigest || strings.Trim(digest, "0123456789abcdef") != "" {
-		return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is not a plan digest", req.Digest), Safe: unchanged, Hint: "a plan shows its own: --plan"}
+		return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is not a plan digest", req.Digest), Safe: unchanged, Hint: "see the digest: add --plan"}
 	}
 	for _, class := range req.Accept {
 		if !slices.Contains(retake.ObstacleClasses, class) {
@@ -183,7 +183,7 @@ func consented(p retake.Plan, accept []string) error {
 	}
 	return &retake.Error{
 		Kind: retake.Denied, What: text, Safe: unchanged,
-		Hint: "look at the plan     go ahead: --accept " + strings.Join(slices.Concat(accept, open), ","),
+		Hint: "look at the plan first\ngo ahead: add --accept " + strings.Join(slices.Concat(accept, open), ","),
 	}
 }
 

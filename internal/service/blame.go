@@ -43,7 +43,7 @@ func (s *Service) Blame(ctx context.Context, q retake.BlameQuery) (retake.Blame,
 	out := retake.Blame{Checkpoint: cp, Path: name, Lines: []retake.BlameLine{}, Checkpoints: []retake.Checkpoint{}}
 	switch {
 	case e.Kind == retake.KindDir:
-		return out, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("that is a directory: %s", name), Safe: unchanged, Hint: "its checkpoints: retake log --path " + name}
+		return out, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("that is a directory: %s", name), Safe: unchanged, Hint: "list its checkpoints: retake log --path " + name}
 	case e.Kind != retake.KindFile:
 		out.Why = "it is no file"
 		return out, nil

@@ -60,9 +60,9 @@ func (a *application) change(ctx context.Context) (restore.Outcome, error) {
 		return out, a.s.noRoom("not restored", a.ws.Root, err)
 	}
 	return out, &retake.Error{
-		Kind: retake.Partly, What: fmt.Sprintf("the restore stopped at %d of %d", cut.Done, cut.Total), Err: cut.Err,
+		Kind: retake.Partly, What: fmt.Sprintf("the restore stopped after %d of %d files", cut.Done, cut.Total), Err: cut.Err,
 		Safe: wholeBefore(a.safety),
-		Hint: "finish it: retake restore --finish     roll it back: retake restore --undo",
+		Hint: "finish it: retake restore --finish\nroll it back: retake restore --undo",
 	}
 }
 

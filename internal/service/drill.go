@@ -25,7 +25,7 @@ func (s *Service) Drill(ctx context.Context, id retake.WorkspaceID) (retake.Dril
 		return retake.Drill{}, fault("not drilled", unchanged, err)
 	}
 	if cp == nil {
-		return retake.Drill{}, &retake.Error{Kind: retake.NotFound, What: "no checkpoint is good yet", Safe: unchanged, Hint: "ask for a verification: retake config verify.test \"npm test\""}
+		return retake.Drill{}, &retake.Error{Kind: retake.NotFound, What: "no checkpoint is good yet", Safe: unchanged, Hint: "set a check: retake config verify.test \"npm test\""}
 	}
 	ws, err := s.row(ctx, id)
 	if err != nil {

@@ -96,7 +96,7 @@ func (s *Service) Conversation(ctx context.Context, ws retake.WorkspaceID, ref s
 		return nil, retake.Conversation{}, err
 	}
 	if state.Conversation == nil {
-		return nil, retake.Conversation{}, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("no conversation is kept with checkpoint %d", state.Checkpoint.Number), Safe: unchanged, Hint: "those of agents are: retake log"}
+		return nil, retake.Conversation{}, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("no conversation is kept with checkpoint %d", state.Checkpoint.Number), Safe: unchanged, Hint: "find one of an agent: retake log"}
 	}
 	b, err := s.said(ctx, *state.Conversation)
 	if err != nil {

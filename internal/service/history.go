@@ -111,9 +111,9 @@ func (s *Service) byGood(ctx context.Context, ws retake.WorkspaceID, name string
 }
 
 func (s *Service) noneGood(ws retake.WorkspaceID, name string) error {
-	e := &retake.Error{Kind: retake.NotFound, What: "no checkpoint is good yet", Safe: unchanged, Hint: "verify one: retake verify -- npm test     or every turn: retake config verify.test \"npm test\""}
+	e := &retake.Error{Kind: retake.NotFound, What: "no checkpoint is good yet", Safe: unchanged, Hint: "verify one: retake verify -- npm test\nverify every turn: retake config verify.test \"npm test\""}
 	if name != "" {
-		e.What, e.Hint = fmt.Sprintf("no checkpoint has passed %s", name), fmt.Sprintf("ask it of every turn: retake config verify.%s \"npm test\"     what was asked: retake log", name)
+		e.What, e.Hint = fmt.Sprintf("no checkpoint has passed %s", name), fmt.Sprintf("run it after every turn: retake config verify.%s \"npm test\"\nlist checkpoints: retake log", name)
 	} else if len(s.standing(ws)) > 0 {
 		e.What, e.Hint = "no checkpoint has passed all checks", "run them now: retake verify"
 	}
@@ -134,7 +134,7 @@ func (s *Service) byPrefix(ctx context.Context, ws retake.WorkspaceID, prefix st
 }
 
 func (s *Service) noSuchCheckpoint(ctx context.Context, id retake.WorkspaceID, ref string) error {
-	e := &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no checkpoint %s", ref), Safe: unchanged, Hint: "all: retake log"}
+	e := &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no checkpoint %s", ref), Safe: unchanged, Hint: "list checkpoints: retake log"}
 	ws, err := s.row(ctx, id)
 	if errors.Is(err, catalog.ErrNotFound) {
 		return err

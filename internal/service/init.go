@@ -153,7 +153,7 @@ func (s *Service) again(ctx context.Context, ws retake.Workspace, path string, i
 		if _, _, err := s.relocated(ctx, ws, path, i); err != nil {
 			return ws, err
 		}
-		return ws, &retake.Error{Kind: retake.Exists, What: fmt.Sprintf("%s is protected already, as %s", path, ws.Name), Safe: unchanged, Hint: "its checkpoints: retake log"}
+		return ws, &retake.Error{Kind: retake.Exists, What: fmt.Sprintf("%s is protected already, as %s", path, ws.Name), Safe: unchanged, Hint: "list its checkpoints: retake log"}
 	}
 	ws.Root, ws.Dev, ws.Ino, ws.Ended = path, i.Dev, i.Ino, nil
 	return ws, nil
@@ -233,7 +233,7 @@ func (s *Service) consent(ctx context.Context, path string, root fsx.Dir, accept
 	}
 	return &retake.Error{
 		Kind: retake.Denied, What: strings.Join(texts, "; "), Safe: unchanged,
-		Hint: "look: retake estimate " + path + "     go ahead: retake init --accept " + strings.Join(open, ","),
+		Hint: "preview: retake estimate " + path + "\ngo ahead: retake init --accept " + strings.Join(open, ","),
 	}
 }
 

@@ -62,7 +62,7 @@ func (s *Service) travel(ctx context.Context, ws retake.Workspace, req retake.Pl
 	case cut != nil && !ending:
 		return j, stillOpen(cut)
 	case ending && cut == nil:
-		return j, &retake.Error{Kind: retake.NotFound, What: "no restore was interrupted here", Safe: unchanged, Hint: "the timeline: retake log"}
+		return j, &retake.Error{Kind: retake.NotFound, What: "no restore was interrupted here", Safe: unchanged, Hint: "list checkpoints: retake log"}
 	case ending:
 		j.cut, j.target = cut, &cut.Target
 		return j, nil
@@ -85,8 +85,8 @@ func (s *Service) travel(ctx context.Context, ws retake.Workspace, req retake.Pl
 // does not say that nothing was changed.
 func stillOpen(c *restore.Cut) error {
 	return &retake.Error{
-		Kind: retake.Partly, What: fmt.Sprintf("a restore to %d was interrupted at %d of %d", c.Target.Number, c.Done, c.Total), Safe: wholeBefore(c.Safety),
-		Hint: "finish it: retake restore --finish     roll it back: retake restore --undo",
+		Kind: retake.Partly, What: fmt.Sprintf("the restore to checkpoint %d was interrupted after %d of %d files", c.Target.Number, c.Done, c.Total), Safe: wholeBefore(c.Safety),
+		Hint: "finish it: retake restore --finish\nroll it back: retake restore --undo",
 	}
 }
 
@@ -123,7 +123,7 @@ func (s *Service) anyMatch(ctx context.Context, j journey) error {
 		}
 		return &retake.Error{
 			Kind: retake.NotFound, What: fmt.Sprintf("there is no %s, neither now nor in checkpoint %d", p, j.target.Number), Safe: unchanged,
-			Hint: fmt.Sprintf("what is: retake ls %d", j.target.Number),
+			Hint: fmt.Sprintf("list its files: retake ls %d", j.target.Number),
 		}
 	}
 	return nil
@@ -142,7 +142,7 @@ func (s *Service) seen(ctx context.Context, l *live, ws retake.Workspace, root f
 	var v view
 	cp, err := s.p.Catalog.Latest(ctx, ws.ID, 0)
 	if errors.Is(err, catalog.ErrNotFound) {
-		return v, &retake.Error{Kind: retake.NotFound, What: "this workspace has no checkpoint yet", Safe: unchanged, Hint: "take one: retake save"}
+		return v, &retake.Error{Kind: retake.NotFound, What: "this workspace has no checkpoint yet", Safe: unchanged, Hint: "create one: retake save"}
 	}
 	if err != nil {
 		return v, err

@@ -29,7 +29,7 @@ func (s *Service) Pin(ctx context.Context, id retake.WorkspaceID, ref, name stri
 				pin = pins[i]
 				return pins, nil
 			}
-			return nil, &retake.Error{Kind: retake.Exists, What: fmt.Sprintf("the name %s is that of checkpoint %d", name, pins[i].Number), Safe: unchanged, Hint: "take it off first: retake unpin " + name}
+			return nil, &retake.Error{Kind: retake.Exists, What: fmt.Sprintf("the name %s is that of checkpoint %d", name, pins[i].Number), Safe: unchanged, Hint: "remove it first: retake unpin " + name}
 		}
 		return append(pins, pin), nil
 	})
@@ -43,7 +43,7 @@ func (s *Service) checkPinName(name string) error {
 	if !bad {
 		return nil
 	}
-	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q cannot be a name: it reads as something else", name), Safe: unchanged, Hint: "a word, such as before-migration"}
+	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q cannot be a name: it reads as something else", name), Safe: unchanged, Hint: "use a word, such as before-migration"}
 }
 
 // Unpin takes a name off.
@@ -51,7 +51,7 @@ func (s *Service) Unpin(ctx context.Context, id retake.WorkspaceID, name string)
 	err := s.changePins(ctx, id, func(pins []retake.Pin) ([]retake.Pin, error) {
 		i := slices.IndexFunc(pins, func(p retake.Pin) bool { return p.Name == name })
 		if i < 0 {
-			return nil, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("no checkpoint is pinned as %s", name), Safe: unchanged, Hint: "all: retake log"}
+			return nil, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("no checkpoint is pinned as %s", name), Safe: unchanged, Hint: "list checkpoints: retake log"}
 		}
 		return slices.Delete(pins, i, i+1), nil
 	})
@@ -92,7 +92,7 @@ func (s *Service) Forget(ctx context.Context, id retake.WorkspaceID, refs []stri
 	}
 	err := s.bury(ctx, id, stones)
 	if errors.Is(err, store.ErrHeld) {
-		return nil, &retake.Error{Kind: retake.Denied, What: "the newest checkpoint and pinned ones stay", Safe: unchanged, Hint: "take a pin off: retake help unpin", Err: err}
+		return nil, &retake.Error{Kind: retake.Denied, What: "the newest checkpoint and pinned ones stay", Safe: unchanged, Hint: "remove a pin: retake help unpin", Err: err}
 	}
 	if err != nil {
 		return nil, fault("not forgotten", unchanged, err)

@@ -34,7 +34,7 @@ func (s *Service) Locate(ctx context.Context, dir string) (retake.Workspace, err
 			return ws, fault("the workspace was not found", unchanged, err)
 		}
 		if at == filepath.Dir(at) {
-			return retake.Workspace{}, s.wasHere(ctx, path, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("%s is not in a protected workspace", path), Safe: unchanged, Hint: "protect it: retake init     those that are: retake workspaces"})
+			return retake.Workspace{}, s.wasHere(ctx, path, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("%s is not in a protected workspace", path), Safe: unchanged, Hint: "protect it: retake init\nlist workspaces: retake workspaces"})
 		}
 	}
 }
@@ -101,7 +101,7 @@ func (s *Service) relocated(ctx context.Context, ws retake.Workspace, path strin
 			Kind: retake.Exists,
 			What: fmt.Sprintf("%s carries the mark of %s, which is still at %s", path, ws.Name, ws.Root),
 			Safe: unchanged,
-			Hint: "it is a copy: retake init --copy     it replaces the other: retake init --moved",
+			Hint: "if it is a copy: retake init --copy\nif it was moved here: retake init --moved",
 		}
 	}
 	ws.Root, ws.Dev, ws.Ino = path, i.Dev, i.Ino
@@ -140,7 +140,7 @@ func (s *Service) row(ctx context.Context, id retake.WorkspaceID) (retake.Worksp
 // noWorkspace answers whoever asks for a workspace that is not there, or not theirs. Inside
 // the service it is catalog.ErrNotFound too.
 func noWorkspace(id retake.WorkspaceID) error {
-	return errors.Join(&retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no workspace %.80q", string(id)), Safe: unchanged, Hint: "the workspaces there are: retake workspaces"}, catalog.ErrNotFound)
+	return errors.Join(&retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no workspace %.80q", string(id)), Safe: unchanged, Hint: "list workspaces: retake workspaces"}, catalog.ErrNotFound)
 }
 
 // loadCheckpoint reads a checkpoint by its id. One of a workspace that who asks may not

@@ -67,11 +67,11 @@ func bringBack(ws retake.Workspace, all []retake.WorkspaceState) string {
 }
 
 func continueWith(ws retake.Workspace) string {
-	return "continue its history with what is there: retake init --continue " + screen.ShellWord(ws.Root)
+	return "continue its history with the files there: retake init --continue " + screen.ShellWord(ws.Root)
 }
 
 func itsCheckpoints(ws retake.Workspace, all []retake.WorkspaceState) string {
-	return "its checkpoints: retake log --workspace " + ws.NameAmong(all)
+	return "list its checkpoints: retake log --workspace " + ws.NameAmong(all)
 }
 
 // lostHere refuses to start a second history where one was lost.

@@ -24,7 +24,7 @@ func lowDisk(free, floor int64) error {
 		Kind: retake.Limit,
 		What: fmt.Sprintf("not saved: the disk is down to %d MB, and the minimum is %d MB", free/1e6, floor/1e6),
 		Safe: notSaved,
-		Hint: "free some: retake space --free     lower the minimum: retake config floor",
+		Hint: "free up space: retake space --free\nlower the minimum: retake config floor",
 	}
 }
 
@@ -49,5 +49,5 @@ func (s *Service) noRoom(what, dir string, err error) error {
 	if dev[0] == dev[1] {
 		return err
 	}
-	return &retake.Error{Kind: retake.Limit, What: what + ": there is no room on the disk of " + dir, Safe: unchanged, Hint: "make some there, and try again", Err: err}
+	return &retake.Error{Kind: retake.Limit, What: what + ": there is no room on the disk of " + dir, Safe: unchanged, Hint: "free up some space there, and try again", Err: err}
 }

@@ -188,7 +188,7 @@ func moved(before, after retake.Plan) error {
 	}
 	return &retake.Error{
 		Kind: retake.Moved, What: "files changed since this plan was made", Safe: unchanged + text,
-		Hint: "look again, and apply the new plan     what moved: retake diff",
+		Hint: "make a new plan and apply it\nsee what changed: retake diff",
 	}
 }
 

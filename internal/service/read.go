@@ -56,7 +56,7 @@ func (s *Service) entry(ctx context.Context, ws retake.WorkspaceID, ref, name st
 	}
 	e, err := tree.Find(ctx, st, root, cleanPath(name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, e, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no %s in checkpoint %d", name, cp.Number), Safe: unchanged, Hint: fmt.Sprintf("what is: retake ls %d", cp.Number)}
+		return nil, e, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no %s in checkpoint %d", name, cp.Number), Safe: unchanged, Hint: fmt.Sprintf("list its files: retake ls %d", cp.Number)}
 	}
 	return st, e, fault(fmt.Sprintf("cannot read %s", name), unchanged, err)
 }

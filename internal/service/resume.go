@@ -71,7 +71,7 @@ func (s *Service) lastSaid(ctx context.Context, ws retake.Workspace, ref string)
 		case found != nil:
 			return *found, nil
 		case to == nil:
-			return cp, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("no agent worked here up to checkpoint %d", named), Safe: unchanged, Hint: "hooks for agents: retake agents install"}
+			return cp, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("no agent worked here up to checkpoint %d", named), Safe: unchanged, Hint: "install hooks: retake agents install"}
 		}
 		cp = *to
 	}

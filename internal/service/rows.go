@@ -34,7 +34,7 @@ func (s *Service) Rows(ctx context.Context, q retake.RowsQuery) (retake.RowsDiff
 		return out, fault(fmt.Sprintf("cannot read %s", path), unchanged, err)
 	}
 	if ask.Before == nil && ask.After == nil {
-		return out, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no file %s at these checkpoints", path), Safe: unchanged, Hint: "what is there: retake ls latest"}
+		return out, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no file %s at these checkpoints", path), Safe: unchanged, Hint: "list files: retake ls latest"}
 	}
 	return s.askRows(ctx, ask, out)
 }

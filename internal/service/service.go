@@ -226,11 +226,11 @@ func fault(what, safe string, err error) error {
 		out.Kind = retake.Canceled
 	case errors.Is(err, store.ErrInDoubt):
 		out.Safe = "It is not certain that this checkpoint was kept; earlier ones are intact."
-		out.Hint = "look whether it is there: retake rebuild && retake log"
+		out.Hint = "see whether it is there: retake rebuild && retake log"
 	case errors.Is(err, store.ErrBusy):
 		out.Kind, out.Hint = retake.Busy, "another save or a sweep is running; try again"
 	case errors.Is(err, fsx.ErrNoSpace):
-		out.Kind, out.Hint = retake.Limit, "make room on the disk of the store: retake space --free"
+		out.Kind, out.Hint = retake.Limit, "free up space: retake space --free"
 	case errors.Is(err, store.ErrDamaged):
 		out.Kind, out.Hint = retake.Damaged, "see what else is damaged: retake scrub --all"
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, catalog.ErrNotFound), errors.Is(err, fs.ErrNotExist):

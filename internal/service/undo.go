@@ -45,7 +45,7 @@ func (s *Service) undoingEdits(ctx context.Context, j journey, v view) (journey,
 		return j, &retake.Error{Kind: retake.Invalid, What: "unsaved edits belong to no checkpoint; name a checkpoint or use --edits, not both", Safe: unchanged}
 	}
 	if len(v.loose) == 0 {
-		return j, &retake.Error{Kind: retake.NotFound, What: "there are no unsaved edits", Safe: unchanged, Hint: "take the last change back: retake undo"}
+		return j, &retake.Error{Kind: retake.NotFound, What: "there are no unsaved edits", Safe: unchanged, Hint: "undo the last change: retake undo"}
 	}
 	var err error
 	j.want, err = s.treeOf(ctx, v.tip)
@@ -56,7 +56,7 @@ func (s *Service) undoingEdits(ctx context.Context, j journey, v view) (journey,
 func onlyEdits(n int) error {
 	return &retake.Error{
 		Kind: retake.NotFound, What: "no recorded change is left to undo", Safe: fmt.Sprintf("%s Your unsaved edits of %s stay.", unchanged, pathCount(n)),
-		Hint: "discard them: retake undo --edits     the timeline: retake log",
+		Hint: "discard them: retake undo --edits\nlist checkpoints: retake log",
 	}
 }
 
@@ -162,7 +162,7 @@ func (s *Service) beforeItem(ctx context.Context, item retake.Checkpoint, paths 
 	}
 }
 
-const goElse = "go to a checkpoint: retake help restore     the timeline: retake log"
+const goElse = "go to a checkpoint: retake help restore\nlist checkpoints: retake log"
 
 func forgottenBefore(item retake.Checkpoint) error {
 	return &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("what was there before checkpoint %d was forgotten", item.Number), Safe: unchanged, Hint: goElse}
@@ -244,7 +244,7 @@ func (s *Service) namedItem(ctx context.Context, req retake.PlanRequest) (retake
 		named = end
 	}
 	if err == nil && w.undone[named.ID] {
-		err = &retake.Error{Kind: retake.Exists, What: fmt.Sprintf("checkpoint %d is already undone", named.Number), Safe: unchanged, Hint: "bring it again: retake redo"}
+		err = &retake.Error{Kind: retake.Exists, What: fmt.Sprintf("checkpoint %d is already undone", named.Number), Safe: unchanged, Hint: "redo it: retake redo"}
 	}
 	return named, err
 }
@@ -273,7 +273,7 @@ func (s *Service) lastUndo(ctx context.Context, ws retake.WorkspaceID) (retake.C
 		}
 	}
 	if len(open) == 0 {
-		return retake.Checkpoint{}, &retake.Error{Kind: retake.NotFound, What: "there is nothing to redo", Safe: unchanged, Hint: "what was undone before the last change: retake log"}
+		return retake.Checkpoint{}, &retake.Error{Kind: retake.NotFound, What: "there is nothing to redo", Safe: unchanged, Hint: "see what was undone earlier: retake log"}
 	}
 	return open[len(open)-1], nil
 }

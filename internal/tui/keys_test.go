@@ -168,7 +168,7 @@ func TestKeysWhileApplying(t *testing.T) {
 	}
 	d.Touch("ctrl+c")
 	d.Settle()
-	has(t, d, "What was done until then stays; no byte is lost.", "see its state: retake status")
+	has(t, d, "What was done until then stays; no byte is lost.", "See its state:  retake status")
 	if len(s.apply) != 1 {
 		t.Fatalf("applied %d times", len(s.apply))
 	}

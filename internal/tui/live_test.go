@@ -148,7 +148,7 @@ func TestAServiceThatIsAway(t *testing.T) {
 	away := &retake.Error{Kind: retake.Away, What: "the daemon does not answer", Hint: "look: retake daemon status", Err: fmt.Errorf("dial: refused\x1b[2J")}
 	s.fail["Log"] = away
 	d := s.desk(80, 24)
-	has(t, d, "The daemon does not answer.", `because: dial: refused\x1b[2J`, "Nothing was changed.", "look: retake daemon status")
+	has(t, d, "The daemon does not answer.", `because: dial: refused\x1b[2J`, "Nothing was changed.", "Look:  retake daemon status")
 	s.mu.Lock()
 	delete(s.fail, "Log")
 	s.mu.Unlock()
@@ -166,7 +166,7 @@ func TestAServiceThatIsAway(t *testing.T) {
 		}
 		s.mu.Unlock()
 		d.Press(keys...)
-		has(t, d, "The store has a hole.", "Nothing was changed.", "see: retake doctor")
+		has(t, d, "The store has a hole.", "Nothing was changed.", "See:  retake doctor")
 		d.Press("enter", "esc", "esc")
 		if d.Page() != "timeline" {
 			t.Fatalf("%v leads to %s", keys, d.Page())

@@ -59,5 +59,5 @@ func (g Guard) own(origin, host string) bool {
 }
 
 func denied(what string) error {
-	return &retake.Error{Kind: retake.Denied, What: what, Safe: unchanged, Hint: "open the console anew: retake console"}
+	return &retake.Error{Kind: retake.Denied, What: what, Safe: unchanged, Hint: "open the console again: retake console"}
 }

@@ -1,8 +1,8 @@
 // What a screen says while it waits, when something is wrong, and when there is nothing.
 import { useEffect, useState, type ReactNode } from "react";
 import { Trouble } from "../api/ask.ts";
-import type { Problem } from "../api/types.ts";
 import { shown, shownLines } from "../words/escape.ts";
+import { hintLines } from "../words/hints.ts";
 
 /** Waiting keeps the layout: bars after 300 ms or at once, a sentence after 5 s, no spinner. */
 export function Waiting({ what, at = 0 }: { what: string; at?: 0 | 1 }) {
@@ -25,33 +25,21 @@ export function Waiting({ what, at = 0 }: { what: string; at?: 0 | 1 }) {
 
 const upper = (s: string) => s.slice(0, 1).toUpperCase() + s.slice(1);
 
-/** What to do: words with a command at their end, and the commands that they do not name. */
-function wayOut(p: Problem | undefined): { words: string; command: string; rest: string[] } {
-  const hint = p?.hint ?? "";
-  const steps = p?.next_steps ?? [];
-  const command = steps.find((s) => s !== "" && hint.endsWith(s)) ?? "";
-  return { words: upper(hint.slice(0, hint.length - command.length)), command, rest: steps.filter((s) => s !== command) };
-}
-
 /** Wrong says what happened, whether anything was changed, and what to do. To ask again is offered where
  *  the answer can be another; out: ways that lead elsewhere. */
 export function Wrong({ error, again, out }: { error: unknown; again?: () => void; out?: ReactNode }) {
   const p = error instanceof Trouble ? error.problem : undefined;
-  const way = wayOut(p);
   const retry = again && (!p || p.retryable || p.status >= 500) ? again : undefined;
   return (
     <section className="card note" role="alert">
       <h2>{upper(shown(p?.what ?? String(error)))}</h2>
       <p>{p?.safe ? shown(p.safe) : "Nothing was changed by looking."}</p>
       {p?.cause ? <pre>{shownLines(p.cause)}</pre> : null}
-      {way.words || way.command ? (
-        <p>
-          {shown(way.words)}
-          {way.command ? <code className="mono">{shown(way.command)}</code> : null}
+      {hintLines(p).map((h) => (
+        <p key={h.words + h.command}>
+          {shown(h.words)}
+          {h.command ? <code className="mono">{shown(h.command)}</code> : null}
         </p>
-      ) : null}
-      {way.rest.map((s) => (
-        <pre key={s}>{shownLines(s)}</pre>
       ))}
       {retry || out ? (
         <p className="row">

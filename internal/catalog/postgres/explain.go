@@ -84,7 +84,7 @@ func explained(err error) *retake.Error {
 	case classAccess, classDatabase:
 		return &retake.Error{Kind: retake.Away, What: "the database does not let us in", Safe: "Nothing was changed.", Hint: "Look at the address, the user and the password."}
 	case classResources:
-		return &retake.Error{Kind: retake.Limit, What: "the database is full", Safe: "Nothing was changed.", Hint: "Give it more room."}
+		return &retake.Error{Kind: retake.Limit, What: "the database is full", Safe: "Nothing was changed.", Hint: "Give it more disk space."}
 	case classLimit:
 		return &retake.Error{Kind: retake.Limit, What: "the database does not take something so large", Safe: "Nothing was changed."}
 	}

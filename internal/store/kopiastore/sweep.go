@@ -183,7 +183,7 @@ func (c *sweep) refuseStrangers(ctx context.Context) error {
 	}
 	return &retake.Error{
 		Kind: retake.Denied, What: fmt.Sprintf("nothing was cleaned up: another server writes into this store (%s and %d more)", found[0], len(found)-1),
-		Safe: "Nothing was deleted.", Hint: "stop that server: all servers of a bucket share one data directory     then restart this one",
+		Safe: "Nothing was deleted.", Hint: "stop that server: all servers of a bucket share one data directory\nthen restart this one",
 	}
 }
 
