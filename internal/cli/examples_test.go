@@ -31,8 +31,8 @@ func walkCommands(root *cobra.Command, f func(*cobra.Command)) {
 // typed splits a line as a shell does, as far as examples need it.
 func typed(line string) []string {
 	var out []string
-	for _, m := range regexp.MustCompile(`"([^"]*)"|(\S+)`).FindAllStringSubmatch(line, -1) {
-		out = append(out, m[1]+m[2])
+	for _, m := range regexp.MustCompile(`"([^"]*)"|'([^']*)'|(\S+)`).FindAllStringSubmatch(line, -1) {
+		out = append(out, m[1]+m[2]+m[3])
 	}
 	return out
 }

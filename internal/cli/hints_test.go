@@ -23,6 +23,9 @@ func TestX9_HintsWorkWhenPasted(t *testing.T) {
 	for at, text := range literals(t) {
 		for _, line := range hintLines(text) {
 			checkHint(t, root, at, line)
+			if labelled(text, line) {
+				enough(t, at, line)
+			}
 		}
 	}
 }
@@ -76,6 +79,26 @@ func hintLines(text string) []string {
 		out = append(out, strings.TrimRight(line, " .,;:"))
 	}
 	return out
+}
+
+// labelled reports whether a text offers a whole command as "what it does: retake …". What
+// comes into it from elsewhere may be any number of words.
+func labelled(text, line string) bool {
+	_, rest, ok := strings.Cut(text, ": "+line)
+	return ok && rest != " " && !strings.Contains(line, "%")
+}
+
+// enough reports a hint whose command needs more words than it has.
+func enough(t *testing.T, at, line string) {
+	t.Helper()
+	root := commands(t)
+	cmd, rest, err := root.Find(typed(line)[1:])
+	if err != nil || cmd.ParseFlags(rest) != nil { // told by checkHint
+		return
+	}
+	if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil {
+		t.Errorf("%s: %q: %v", at, line, err)
+	}
 }
 
 var placeholder = regexp.MustCompile(`^[A-Z][A-Z_]+…?$`)

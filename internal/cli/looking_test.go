@@ -182,7 +182,7 @@ func TestShowTheOutputOfAVerification(t *testing.T) {
 	s.want(t, 0, "no good yet · protected since", "good only: retake log --good")
 	s.want(t, 0, "  ✘ test       1", "")
 	p.types("", "status", "--line", "--no-color").want(t, 0, "◆ 1 · no good yet · ✘ test · protected\n", "")
-	p.types("", "status", "--no-color").want(t, 0, "  ! good        no good yet\n  ✘ newest      ✘ test\n", "")
+	p.types("", "status", "--no-color").want(t, 0, "  ! last good   none: no checkpoint has passed its checks\n  ✘ checks      1 fails test\n", "")
 }
 
 func located(t *testing.T, s retake.Service, dir string) retake.WorkspaceID {

@@ -209,10 +209,10 @@ func TestStatusHidesNothing(t *testing.T) {
 	})
 	for _, want := range []string{
 		"  ● protected   since 09:41 · 22 checkpoints\n",
-		"    now         2 files changed since 2 · deleted 1 · edited 1\n",
-		"  ! coverage    partial",
+		"    unsaved     2 files changed since 2 · deleted 1 · edited 1\n",
+		"  ! saved       partial",
 		"1 torn  data/dev.db\n",
-		"  ! level       same-user",
+		"  ! isolation   same user",
 		"  ! store       412 MB · disk 9.0 GB free, minimum 10 GB\n",
 	} {
 		if !strings.Contains(got, want) {

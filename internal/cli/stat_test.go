@@ -90,13 +90,14 @@ func TestStatusTellsWhatIsGood(t *testing.T) {
 		``,
 		`  ● protected   since 09:41 · 22 checkpoints`,
 		`    latest      22  11:31  “remember me for 30 days”  11 min ago`,
-		`  ✔ good        22  11:31  “remember me for 30 days”     test, lint`,
+		`  ✔ last good   22  11:31  “remember me for 30 days”     test, lint`,
 		`                proven restorable 3 h ago, in a fork`,
-		`    now         2 files changed since 22 · edited 2`,
-		`  ✔ coverage    complete · no files, 0 B`,
+		`    unsaved     2 files changed since 22 · edited 2`,
+		`  ✔ saved       complete · no files, 0 B`,
 		``,
 		`  ✔ tracking    inotify`,
-		`  ! level       same-user: a program that runs as you could delete the store`,
+		`  ! isolation   same user: a program that runs as you could delete the history.`,
+		`                Keep a copy elsewhere: retake help backup`,
 		`  ✔ store       412 MB · disk 212 GB free, minimum 10 GB`,
 	)
 }
@@ -115,16 +116,16 @@ func TestStatusTellsWhatIsNot(t *testing.T) {
 		}
 	}
 	has(false,
-		`  ✔ good        22  11:31  “remember me for 30 days”`,
+		`  ✔ last good   22  11:31  “remember me for 30 days”`,
 		`                22 restored into a fork 3 h ago did not pass: test, exit 1`,
-		`  ✘ newest      ✘ test ✔ lint`)
+		`  ✘ checks      13 fails test · passes lint`)
 	st.Drill.Verdict, st.Drill.Why = retake.CouldNotRun, "the disk is full"
 	has(false, `                22 could not be proven restorable 3 h ago: the disk is full`)
 	st.Good = nil
-	has(false, `  ! good        no good yet`, `  ✘ newest      ✘ test ✔ lint`)
-	has(true, `  !  good        no good yet`, `  NO newest      NO test ok lint`)
+	has(false, `  ! last good   none: no checkpoint has passed its checks`, `  ✘ checks      13 fails test · passes lint`)
+	has(true, `  !  last good   none: no checkpoint has passed its checks`, `  NO checks      13 fails test - passes lint`)
 	st.Answers = nil // nobody asked
-	if got := cli.RenderStatus(cli.NewLook(80, now, false, true), standing()); !strings.Contains(got, "  \x1b[32m✔\x1b[0m good        22") {
+	if got := cli.RenderStatus(cli.NewLook(80, now, false, true), standing()); !strings.Contains(got, "  \x1b[32m✔\x1b[0m last good   22") {
 		t.Errorf("got\n%s", got)
 	}
 	if got := cli.RenderStatus(cli.NewLook(80, now, false, false), st); strings.Contains(got, "good") {

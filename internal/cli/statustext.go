@@ -28,12 +28,12 @@ func renderStatus(l picture.Look, st retake.Status) string {
 		for _, r := range goodRows(l, st) {
 			say(r.sign+strings.Repeat(" ", max(room-l.ShownWidth(r.sign), 0)), r.name, r.text)
 		}
-		say(none, "now", renderNow(l, st))
+		say(none, "unsaved", renderNow(l, st))
 		sign := yes
 		if c.Coverage.Grade == retake.Partial {
 			sign = l.Cyan(screen.Pad("!", room))
 		}
-		say(sign, "coverage", l.Facts(picture.Grade(l, c.Coverage.Grade), picture.Files(c.Files)+", "+screen.Bytes(c.Bytes)))
+		say(sign, "saved", l.Facts(picture.Grade(l, c.Coverage.Grade), picture.Files(c.Files)+", "+screen.Bytes(c.Bytes)))
 		b.WriteString(picture.GapLines(l, c.Coverage.Gaps, strings.Repeat(" ", 15+room)))
 	}
 	b.WriteString("\n")
@@ -44,7 +44,7 @@ func renderStatus(l picture.Look, st retake.Status) string {
 			fmt.Fprintf(&b, "%s%s\n", strings.Repeat(" ", 15+room), line)
 		}
 	}
-	say(levelSign(mind, yes, st.Protection), "level", levelText(st.Protection))
+	say(levelSign(mind, yes, st.Protection), "isolation", levelText(st.Protection))
 	if st.Backup != nil {
 		for _, r := range backupRows(l, *st.Backup) {
 			say(r.sign+strings.Repeat(" ", max(room-l.ShownWidth(r.sign), 0)), r.name, r.text)
@@ -69,23 +69,51 @@ func goodRows(l picture.Look, st retake.Status) []statusRow {
 		if names != "" {
 			text += "     " + l.Dim(names)
 		}
-		out = append(out, statusRow{l.Green(l.Glyphs.Yes), "good", lead + text})
+		out = append(out, statusRow{l.Green(l.Glyphs.Yes), "last good", lead + text})
 		if d := st.Drill; d != nil {
 			out = append(out, drillRow(l, *d, g.Number))
 		}
 	} else if len(st.Answers) > 0 {
-		out = append(out, statusRow{l.Yellow("!"), "good", "no good yet"})
+		out = append(out, statusRow{l.Yellow("!"), "last good", "none: no checkpoint has passed its checks"})
 	}
 	if len(st.Answers) == 0 || st.Good != nil && st.Latest != nil && st.Good.ID == st.Latest.ID {
 		return out
 	}
-	ms := l.Badges(st.Answers)
 	w := worst(st.Answers)
 	sign, color := l.Sign(w.Verdict, false)
 	if w.Claim {
 		sign, color = "", picture.PlainText
 	}
-	return append(out, statusRow{color(sign), "newest", strings.TrimRight(l.VerifyCell(ms, l.Width-16, picture.PlainText), " ")})
+	return append(out, statusRow{color(sign), "checks", l.Facts(checkTexts(st.Answers, st.Latest)...)})
+}
+
+// checkTexts tell what the checks of the newest checkpoint said, the failed ones first.
+func checkTexts(answers []retake.Answer, newest *retake.Checkpoint) []string {
+	names := map[string][]string{}
+	for _, a := range answers {
+		word := "has no result of"
+		switch {
+		case a.Claim:
+			word = "has a reported result of"
+		case a.Verdict == retake.Failed:
+			word = "fails"
+		case a.Verdict == retake.Passed:
+			word = "passes"
+		}
+		names[word] = append(names[word], screen.Escape(a.Name))
+	}
+	number := ""
+	if newest != nil {
+		number = fmt.Sprint(newest.Number) + " "
+	}
+	var out []string
+	for _, word := range []string{"fails", "has no result of", "has a reported result of", "passes"} {
+		if len(names[word]) > 0 {
+			out = append(out, number+word+" "+strings.Join(names[word], ", "))
+			number = ""
+		}
+	}
+	return out
 }
 
 // goodNames are the verifications that a good checkpoint passed, as far as the newest tells.
@@ -131,14 +159,14 @@ func renderNow(l picture.Look, st retake.Status) string {
 		return "a save is under way"
 	}
 	if n == 0 {
-		return fmt.Sprintf("nothing changed since %d", st.Latest.Number)
+		return fmt.Sprintf("nothing, all is in %d", st.Latest.Number)
 	}
 	return l.Facts(fmt.Sprintf("%s changed since %d", picture.Files(n), st.Latest.Number), changedFacts(l, st.Now))
 }
 
 func levelText(level string) string {
 	if level == "same-user" {
-		return "same-user: a program that runs as you could delete the store"
+		return "same user: a program that runs as you could delete the history. Keep a copy elsewhere: retake help backup"
 	}
 	return screen.Escape(level)
 }

@@ -68,7 +68,7 @@ func restoreExamples() map[string]any {
 	plan := filledPlan(retake.Plan{
 		Digest: exampleDigest, Course: retake.CourseRestore, Workspace: exampleWorkspace, Target: &target, Files: 171, Bytes: 131,
 		Writes:    []retake.Step{{Path: "src/login.ts", What: retake.Edited, Now: entryExample(101), Then: entryExample(131)}},
-		Obstacles: []retake.Obstacle{{Class: retake.ObstacleChanged, Text: "src/login.ts changed since the last checkpoint", Paths: []string{"src/login.ts"}}},
+		Obstacles: []retake.Obstacle{{Class: retake.ObstacleChanged, Text: "src/login.ts has unsaved edits that would be overwritten", Paths: []string{"src/login.ts"}}},
 		Safety:    retake.Safety{Number: 17},
 	})
 	return map[string]any{

@@ -13,6 +13,6 @@ import (
 func Serve(context.Context, string, Options, func()) error {
 	return &retake.Error{
 		Kind: retake.Invalid, What: "mounting needs Linux", Safe: untouched,
-		Hint: "look inside: retake ls, retake cat", Err: errors.ErrUnsupported,
+		Hint: "list the files: retake ls latest     print one: retake help cat", Err: errors.ErrUnsupported,
 	}
 }

@@ -85,7 +85,10 @@ func (l Look) Badges(answers []retake.Answer) []Badge {
 			m.Text = "bisect " + m.Text
 		}
 		if a.As != 0 {
-			m.Text = fmt.Sprintf("as %d", a.As)
+			m.Text = fmt.Sprintf("= %d", a.As)
+			if l.Width >= roomy {
+				m.Text = fmt.Sprintf("same as %d", a.As)
+			}
 		}
 		if key := m.Sign + m.Text; !seen[key] {
 			seen[key] = true
@@ -94,6 +97,9 @@ func (l Look) Badges(answers []retake.Answer) []Badge {
 	}
 	return out
 }
+
+// roomy is from which width on a badge is spelled out.
+const roomy = 100
 
 // Gravest is what a narrow row shows: one answer, and how many more failed.
 func Gravest(ms []Badge) []Badge {

@@ -227,25 +227,25 @@ func triggerWord(t retake.Trigger) string {
 	case retake.TriggerComplete:
 		return "the rest of a capture"
 	case retake.TriggerSafety:
-		return "by us, before a restore"
+		return "automatic, before a restore"
 	case retake.TriggerReturn:
 		return "by going back"
 	case retake.TriggerFork:
 		return "the first of a fork"
 	case retake.TriggerPrompt:
-		return "by us, before a turn"
+		return "automatic, before a turn"
 	case retake.TriggerTurn:
 		return "after a turn"
 	case retake.TriggerTask:
-		return "by us, when a task ended"
+		return "automatic, when a task ended"
 	case retake.TriggerRisk:
-		return "by us, before a risky call"
+		return "automatic, before a risky call"
 	case retake.TriggerCall:
-		return "by us, after a call"
+		return "automatic, after a call"
 	case retake.TriggerSession:
-		return "by us, at the end of a session"
+		return "automatic, at the end of a session"
 	case retake.TriggerQuiet:
-		return "by us, when files came to rest"
+		return "automatic, when files came to rest"
 	}
 	return screen.Escape(string(t))
 }

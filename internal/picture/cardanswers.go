@@ -127,18 +127,22 @@ func (l Look) turnOfAnswer(a retake.Answer, c Card) string {
 		return ""
 	}
 	before, after := nearest(a.Name, c)
-	part := func(word, more string, v *retake.Verification) string {
+	part := func(passed, failed, more string, v *retake.Verification) string {
 		if v == nil || v.Verdict == a.Verdict {
 			return ""
 		}
-		sign, color := l.Sign(v.Verdict, false)
-		return l.Dim(word+" ") + color(sign) + l.Dim(fmt.Sprintf("%s at %d", more, v.Number))
+		_, color := l.Sign(v.Verdict, false)
+		word := passed
+		if v.Verdict == retake.Failed {
+			word = failed
+		}
+		return color(word) + l.Dim(fmt.Sprintf("%s at %d", more, v.Number))
 	}
-	was, is := part("was", "", before), part("is", "", after)
+	was, is := part("passed", "failed", "", before), part("passes", "fails", "", after)
 	name := l.Dim(screen.Escape(a.Name) + " ")
 	switch {
 	case was != "" && is != "":
-		return name + was + l.Dim(" and ") + part("is", " again", after)
+		return name + was + l.Dim(" and ") + part("passes", "fails", " again", after)
 	case was != "" || is != "":
 		return name + was + is
 	}

@@ -147,7 +147,7 @@ func Sentence(s string) string {
 // Capital begins with a capital, if that is a plain word.
 func Capital(s string) string {
 	first, _, _ := strings.Cut(s, " ")
-	if first == "" || first == "retake" || strings.Trim(strings.TrimRight(first, ",:."), "abcdefghijklmnopqrstuvwxyz") != "" {
+	if first == "" || first == "retake" || strings.Trim(strings.TrimRight(first, ",:."), "abcdefghijklmnopqrstuvwxyz'") != "" || first[0] == '\'' {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]

@@ -35,7 +35,7 @@ func Deed(p *retake.Plan, o retake.Obstacle) string {
 	case retake.ObstacleOverlap:
 		return "leave " + some(o.Paths, "something") + ", which may be the work of someone else"
 	case retake.ObstacleAgentWorking:
-		return "continue while an agent is working here"
+		return "change files while an agent is working on them"
 	case retake.ObstacleGit:
 		return gitDeed(p)
 	case retake.ObstacleSetuid:

@@ -84,7 +84,14 @@ func (p *planner) askChanged() {
 			paths = append(paths, s.Path)
 		}
 	}
-	p.ask(retake.ObstacleChanged, paths, "%s changed since the last checkpoint", "%s changed since the last checkpoint")
+	isNew := func(path string) bool {
+		return slices.ContainsFunc(p.plan.Deletes, func(s retake.Step) bool { return s.Path == path })
+	}
+	if !slices.ContainsFunc(paths, func(path string) bool { return !isNew(path) }) {
+		p.ask(retake.ObstacleChanged, paths, "%s has unsaved edits and would be deleted", "%s have unsaved edits and would be deleted")
+		return
+	}
+	p.ask(retake.ObstacleChanged, paths, "%s has unsaved edits that would be overwritten", "%s have unsaved edits that would be overwritten")
 }
 
 func (p *planner) touched() []retake.Step {

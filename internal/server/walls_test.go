@@ -213,3 +213,28 @@ func TestT1_GrantedForkIsAdopted(t *testing.T) {
 		t.Errorf("forks: %+v", forks)
 	}
 }
+
+// A key for a fork has nothing of the workspace that the fork grew from, although the first
+// checkpoint of the fork has its parent there.
+func TestT1_ForkTellsNothingOfItsOrigin(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "", nil)
+	b.file("mine.txt", "mine")
+	cp := b.save("hidden intent")
+	home := b.begun.Namespace.Default
+	fork, err := b.as(retake.KeyOperator).Fork(t.Context(), retake.ForkRequest{Workspace: home, Ref: "latest", Name: "given"})
+	must(t, err)
+	id := string(fork.Workspace.ID)
+	k, err := b.as(retake.KeyAdmin).MakeKey(t.Context(), retake.KeyRequest{Kind: retake.KeyAgent, Workspaces: []string{id}})
+	must(t, err)
+	d, err := b.with(k.Secret).Diff(t.Context(), retake.DiffQuery{Workspace: fork.Workspace.ID, To: "1"})
+	must(t, err)
+	if d.From != nil {
+		t.Errorf("the first checkpoint of the fork is compared with %d of its origin, %q", d.From.Number, d.From.Intent)
+	}
+	for _, q := range b.naming(id, []string{string(home), string(cp.ID)}) {
+		if res, body := b.ask(q.method, q.path, k.Secret, q.body, nil); strings.Contains(body, "hidden intent") {
+			t.Errorf("%s %s %s: %d tells what was said in the origin", q.method, q.path, q.body, res.StatusCode)
+		}
+	}
+}

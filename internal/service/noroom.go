@@ -6,6 +6,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/screen"
 )
 
 // tooMuch refuses a tree over the limit; what is restored from was never refused.
@@ -15,16 +16,17 @@ func (s *Service) tooMuch(bytes int64) error {
 	}
 	return &retake.Error{
 		Kind: retake.Limit, Safe: notSaved, Hint: "remove what is not needed, or ask for a higher limit",
-		What: fmt.Sprintf("not saved: the files take %d MB, and the limit is %d MB", bytes/1e6, s.p.Checkpoint()/1e6),
+		What: fmt.Sprintf("can't save: the files take %s, and the limit is %s", screen.Bytes(bytes), screen.Bytes(s.p.Checkpoint())),
 	}
 }
 
 func lowDisk(free, floor int64) error {
+	lower := max(free/2/1e6, 1)
 	return &retake.Error{
 		Kind: retake.Limit,
-		What: fmt.Sprintf("not saved: the disk is down to %d MB, and the minimum is %d MB", free/1e6, floor/1e6),
+		What: fmt.Sprintf("can't save: the disk has %s free, and the minimum is %s", screen.Bytes(free), screen.Bytes(floor)),
 		Safe: notSaved,
-		Hint: "free up space: retake space --free\nlower the minimum: retake config floor",
+		Hint: fmt.Sprintf("free up space: retake space --free\nlower the minimum: retake config floor %dMB", lower),
 	}
 }
 

@@ -16,6 +16,7 @@ var askings = map[string]func(*testing.T, *bench){
 	"U4_GitFollowsLater":              gitFollowsLater,
 	"U4_OnlyHeadIsAReasonToAsk":       onlyHeadAsks,
 	"U8_AnAgentAtWorkIsAskedAbout":    agentAtWork,
+	"U8_UndoUnderAnAgentAsks":         undoUnderAnAgent,
 	"U9_PlansSpeakOfRows":             plansSpeakOfRows,
 	"U10_ReadBackIsSaidWhenItWasDone": readBackIsSaid,
 }
@@ -135,6 +136,33 @@ func agentAtWork(t *testing.T, b *bench) {
 	a.end("done")
 	if p := b.plan(retake.PlanRequest{Course: retake.CourseRestore, Ref: "2"}); asks(p, retake.ObstacleAgentWorking) != nil {
 		t.Errorf("after the turn: %+v", p.Obstacles)
+	}
+}
+
+// undoUnderAnAgent: undo in the middle of a turn asks first, and touches nothing until then.
+func undoUnderAnAgent(t *testing.T, b *bench) {
+	b.write("a", "one\n")
+	b.init()
+	b.write("a", "two\n")
+	b.save("mine")
+	a := b.agent("claude-code", "s1")
+	a.turn++
+	s := a.signal(retake.SignalPrompt)
+	s.Prompt, s.PID = "go on", os.Getpid()
+	a.tell(s)
+	req := retake.PlanRequest{Workspace: b.ws.ID, Course: retake.CourseUndo}
+	p := b.plan(req)
+	if asks(p, retake.ObstacleAgentWorking) == nil {
+		t.Errorf("undo under an agent asks %+v", p.Obstacles)
+	}
+	_, err := b.s.ApplyRestore(b.ctx(), retake.ApplyRequest{PlanRequest: req, Digest: p.Digest})
+	wantKind(t, err, retake.Denied)
+	if b.read("a") != "two\n" {
+		t.Error("it was undone without an answer")
+	}
+	b.undo() // with the answer
+	if b.read("a") != "one\n" {
+		t.Error("with the answer it was not undone")
 	}
 }
 
