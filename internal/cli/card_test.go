@@ -258,7 +258,7 @@ func TestCardFlagsAndClaims(t *testing.T) {
 	}
 	text, _, _ := strings.Cut(uncolored(got), "\n\nWhat")
 	same(t, text+"\n",
-		`5  10:00  x                                                       ✘ = 3 “✔” test`,
+		`5  10:00  x                                                    ✘ like 3 “✔” test`,
 		``,
 		`  by         codex 0.71.0 · session 0f3a`,
 		`  checks     ✘   lint   npm lint · exit 2 · 6.0 s · run by Retake`,

@@ -107,7 +107,7 @@ func (c *logCmd) show(ctx context.Context, s retake.Service, ws retake.Workspace
 		return picture.RenderTimeline(l, v) + c.sessions(ctx, s, ws, t) + c.rest(l, t, limit)
 	})
 	switch {
-	case err != nil:
+	case err != nil, ws.Interrupted != nil: // its banner says what comes first
 	case len(t.Checkpoints) > 0:
 		c.hintLine(v.Hints())
 	case c.good:

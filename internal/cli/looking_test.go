@@ -79,7 +79,7 @@ func TestTimelineDrawsWhatWasLeft(t *testing.T) {
 	for _, want := range []string{"\n●     3  11:42  restored 1 ", "\n│ ○   2  11:42  second ", "\n○─╯   1  11:42  start "} {
 		s.want(t, 0, want, "")
 	}
-	s.want(t, 0, "", "go back: retake restore 2")
+	s.want(t, 0, "", "go back (asks first): retake restore 2")
 }
 
 // What a checkpoint went to is named wherever its title stands.
@@ -128,9 +128,9 @@ func TestPartsOfTheTimelineMarkOnlyThePresent(t *testing.T) {
 	p.types("", "save", "second").want(t, 0, "", "")
 	p.write("b.txt", "three\n")
 	p.types("", "save", "third").want(t, 0, "", "")
-	p.types("", "log", "--path", "a.txt", "--no-color").want(t, 0, "\n○    2  11:42  second ", "go back: retake restore 2     all of it: retake log")
+	p.types("", "log", "--path", "a.txt", "--no-color").want(t, 0, "\n○    2  11:42  second ", "go back (asks first): retake restore 2")
 	p.types("", "log", "--path", "b.txt", "--no-color").want(t, 0, "\n●    3  11:42  third ", "")
-	p.types("", "log", "--no-color").want(t, 0, "\n●    3  11:42  third ", "go back: retake restore 2")
+	p.types("", "log", "--no-color").want(t, 0, "\n●    3  11:42  third ", "go back (asks first): retake restore 2")
 }
 
 func TestShowAnswersForPrograms(t *testing.T) {
@@ -150,7 +150,7 @@ func TestShowAnswersForPrograms(t *testing.T) {
 		t.Errorf("the story is %+v", st)
 	}
 	p.types("", "show", "2", "--no-color").want(t, 0, "\n  source        1  a.txt                      +1  −1\n", "lines: retake diff 2     go back to just before it: retake restore 1")
-	p.types("", "show", "1", "--no-color").want(t, 0, "", "lines: retake diff 1     go back: retake restore 1")
+	p.types("", "show", "1", "--no-color").want(t, 0, "", "lines: retake diff 1     go back (asks first): retake restore 1")
 	p.types("", "show", "now").want(t, 2, "", "Now is not a checkpoint yet.")
 }
 

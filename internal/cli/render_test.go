@@ -236,7 +236,7 @@ func TestWorkspaces(t *testing.T) {
 		`○  old\x1bshop   14  1 h ago  its directory is gone  /srv/old`,
 		`○  done          14  1 h ago  ended 2 h ago          …r/far/far/far/far/far/done`,
 		``,
-		`A directory that is gone comes back with its timeline:`,
+		`Bring /srv/old back, as in checkpoint 14: no files.`,
 		`  retake restore latest --workspace `,
 		``,
 		`Workspaces that are no longer protected keep their checkpoints. Browse them:`,

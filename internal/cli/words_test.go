@@ -37,7 +37,7 @@ func TestCardOfTheNewestLeadsBeforeIt(t *testing.T) {
 	t.Parallel()
 	c := picture.Card{Checkpoint: retake.Checkpoint{Number: 4}, Parent: &retake.Checkpoint{Number: 3}}
 	for newest, want := range map[bool]string{
-		false: "lines|retake diff 4|go back|retake restore 4",
+		false: "lines|retake diff 4|go back (asks first)|retake restore 4",
 		true:  "lines|retake diff 4|go back to just before it|retake restore 3",
 	} {
 		if c.Newest = newest; strings.Join(c.Hints(), "|") != want {

@@ -48,8 +48,11 @@ func (f *face) listWorkspaces(ctx context.Context, s retake.Service, all []retak
 	if err := f.emitTitled(newestNames(ctx, s, all), workspacesAnswer{1, all}, draw); err != nil {
 		return err
 	}
+	if slices.ContainsFunc(all, func(w retake.WorkspaceState) bool { return w.Gone && w.Ended == nil }) {
+		return nil // the way back to what is gone comes first
+	}
 	for _, w := range all {
-		if !w.Gone && w.Ended == nil {
+		if w.Ended == nil {
 			f.hint("go there", "cd "+f.talk().Word(w.Root)+" && retake", "protect this one", "retake init")
 			return nil
 		}
@@ -96,6 +99,14 @@ func fitWorkspaces(l picture.Look, all []retake.WorkspaceState) workspaceColumns
 	return c
 }
 
+// bringBackText says what a restore of a deleted directory gives back.
+func bringBackText(l picture.Look, w retake.WorkspaceState) string {
+	if w.Latest == nil {
+		return "Bring " + l.Path(w.Root) + " back:"
+	}
+	return fmt.Sprintf("Bring %s back, as in checkpoint %d: %s.", l.Path(w.Root), w.Latest.Number, picture.Files(w.Latest.Files))
+}
+
 // renderWorkspaces lists those that are protected first, then those that ended.
 func renderWorkspaces(l picture.Look, all []retake.WorkspaceState) string {
 	c := fitWorkspaces(l, all)
@@ -118,7 +129,7 @@ func renderWorkspaces(l picture.Look, all []retake.WorkspaceState) string {
 	}
 	var notes []string
 	if i := slices.IndexFunc(all, func(w retake.WorkspaceState) bool { return w.Gone && w.Ended == nil }); i >= 0 {
-		notes = append(notes, "A directory that is gone comes back with its timeline:\n  retake restore latest --workspace "+all[i].NameAmong(all))
+		notes = append(notes, bringBackText(l, all[i])+"\n  retake restore latest --workspace "+all[i].NameAmong(all))
 	}
 	if ended > 0 {
 		text := "Workspaces that are no longer protected keep their checkpoints. Browse them: retake console. Continue one: retake init --continue, in its directory."

@@ -85,7 +85,7 @@ func (l Look) Badges(answers []retake.Answer) []Badge {
 			m.Text = "bisect " + m.Text
 		}
 		if a.As != 0 {
-			m.Text = fmt.Sprintf("= %d", a.As)
+			m.Text = fmt.Sprintf("like %d", a.As)
 			if l.Width >= roomy {
 				m.Text = fmt.Sprintf("same as %d", a.As)
 			}

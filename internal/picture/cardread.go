@@ -120,7 +120,7 @@ func (c Card) Hints() []string {
 	case c.Newest:
 		return append(pairs, "since then", "retake diff")
 	}
-	return append(pairs, "go back", fmt.Sprintf("retake restore %d", n))
+	return append(pairs, "go back (asks first)", fmt.Sprintf("retake restore %d", n))
 }
 
 // TrimNewline takes one end of a line away.

@@ -35,13 +35,22 @@ func Deed(p *retake.Plan, o retake.Obstacle) string {
 	case retake.ObstacleOverlap:
 		return "leave " + some(o.Paths, "something") + ", which may be the work of someone else"
 	case retake.ObstacleAgentWorking:
-		return "change files while an agent is working on them"
+		return "change files while " + atWork(o.Text) + " working on them"
 	case retake.ObstacleGit:
 		return gitDeed(p)
 	case retake.ObstacleSetuid:
 		return "write " + some(o.Paths, "files") + ", run with the rights of the owner"
 	}
 	return "continue although " + strings.TrimRight(o.Text, ".")
+}
+
+// atWork are the agents that a warning names: "Claude Code is".
+func atWork(text string) string {
+	name, _, one := strings.Cut(text, " has been working")
+	if !one || strings.Count(text, " has been working") > 1 {
+		return "agents are"
+	}
+	return name + " is"
 }
 
 // gitDeed is what happens to git: it stays behind, or it is moved.

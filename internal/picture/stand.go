@@ -100,7 +100,7 @@ func (v *View) Stand(newest int64, p Present) {
 // Files that are gone and in no checkpoint as deleted come first: the last checkpoint has them.
 func (v View) Hints() []string {
 	if v.Now != nil && v.Now.Deleted > 0 {
-		return []string{"bring back", "retake restore latest" + deletedPath(v.NowGist), "details", "retake diff", "all options", "retake help restore"}
+		return []string{"bring back", fmt.Sprintf("retake restore %d", v.Newest) + deletedPath(v.NowGist), "details", "retake diff", "all options", "retake help restore"}
 	}
 	at, back := v.Checkpoints[0], retake.Checkpoint{}
 	for _, c := range v.Checkpoints {
@@ -120,7 +120,7 @@ func (v View) Hints() []string {
 	}
 	pairs := []string{"details", fmt.Sprintf("retake show %d", at.Number)}
 	if back.Number != 0 {
-		pairs = append(pairs, "go back", fmt.Sprintf("retake restore %d", back.Number))
+		pairs = append(pairs, "go back (asks first)", fmt.Sprintf("retake restore %d", back.Number))
 	}
 	switch {
 	case !v.Tree:

@@ -90,18 +90,18 @@ func TestHintsAfterADeletion(t *testing.T) {
 		return g
 	}
 	for want, g := range map[string]*retake.Gist{
-		"retake restore latest -- src":         gist("deleted 11 in src/", "README.md"),
-		"retake restore latest -- src/cart.ts": gist("deleted src/cart.ts"),
-		"retake restore latest --plan":         gist("deleted 11 in src/", "deleted 2 in docs/"),
+		"retake restore 17 -- src":         gist("deleted 11 in src/", "README.md"),
+		"retake restore 17 -- src/cart.ts": gist("deleted src/cart.ts"),
+		"retake restore 17 --plan":         gist("deleted 11 in src/", "deleted 2 in docs/"),
 	} {
-		v := picture.View{Timeline: retake.Timeline{Checkpoints: []retake.Checkpoint{{Number: 17}}}, Now: &retake.Counts{Deleted: 11}, NowGist: g}
+		v := picture.View{Newest: 17, Timeline: retake.Timeline{Checkpoints: []retake.Checkpoint{{Number: 17}}}, Now: &retake.Counts{Deleted: 11}, NowGist: g}
 		if got := v.Hints(); got[0] != "bring back" || got[1] != want {
 			t.Errorf("%v, want %q", got, want)
 		}
 	}
 	for _, g := range []*retake.Gist{nil, gist("deleted a;rm x"), gist("deleted -rf")} {
-		v := picture.View{Timeline: retake.Timeline{Checkpoints: []retake.Checkpoint{{Number: 17}}}, Now: &retake.Counts{Deleted: 1}, NowGist: g}
-		if got := v.Hints()[1]; got != "retake restore latest --plan" {
+		v := picture.View{Newest: 17, Timeline: retake.Timeline{Checkpoints: []retake.Checkpoint{{Number: 17}}}, Now: &retake.Counts{Deleted: 1}, NowGist: g}
+		if got := v.Hints()[1]; got != "retake restore 17 --plan" {
 			t.Errorf("%v: %q", g, got)
 		}
 	}

@@ -21,12 +21,15 @@ func (s *Service) tooMuch(bytes int64) error {
 }
 
 func lowDisk(free, floor int64) error {
-	lower := max(free/2/1e6, 1)
+	lower := fmt.Sprintf("%dMB", max(free/2/1e6, 1))
+	if free/2 >= 2e9 {
+		lower = fmt.Sprintf("%dGB", free/2/1e9)
+	}
 	return &retake.Error{
 		Kind: retake.Limit,
 		What: fmt.Sprintf("can't save: the disk has %s free, and the minimum is %s", screen.Bytes(free), screen.Bytes(floor)),
 		Safe: notSaved,
-		Hint: fmt.Sprintf("free up space: retake space --free\nlower the minimum: retake config floor %dMB", lower),
+		Hint: fmt.Sprintf("free up space: retake space --free\nlower the minimum: retake config floor %s", lower),
 	}
 }
 
