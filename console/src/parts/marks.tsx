@@ -23,8 +23,8 @@ export function Verify({ answer: a }: { answer: Answer }) {
       <Icon name={glyphs[a.verdict] ?? "question"} small />
       {a.bisect ? "bisect " : ""}
       {shown(a.name)}
-      {a.as ? ` as ${a.as}` : ""}
-      {a.was ? <span className="dimmer"> was {a.was}</span> : null}
+      {a.as ? `, same as ${a.as}` : ""}
+      {a.was ? <span className="dimmer"> {a.was} before</span> : null}
       <span className="sr"> {a.verdict}</span>
     </span>
   );

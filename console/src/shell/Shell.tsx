@@ -97,7 +97,7 @@ function Tabs({ ws }: { ws: string }) {
       <Tab to="/w/$ws" ws={ws} exact text="Timeline" within={within} />
       <Tab to="/w/$ws/compare" ws={ws} text="Compare" />
       <Tab to="/w/$ws/forks" ws={ws} text="Forks" count={live ? String(live) : ""} />
-      <Tab to="/w/$ws/effects" ws={ws} text="Effects" count={effects.data?.length ? String(effects.data.length) : ""} />
+      <Tab to="/w/$ws/effects" ws={ws} text="External actions" count={effects.data?.length ? String(effects.data.length) : ""} />
       <Tab to="/w/$ws/tasks" ws={ws} text="Tasks" count={tasks.data?.length ? `${done}/${tasks.data.length}` : ""} />
       <Tab to="/w/$ws/settings" ws={ws} text="Settings" />
     </nav>
@@ -164,7 +164,7 @@ function BottomBar({ ws }: { ws?: string }) {
         Forks
       </Link>
       <Link to="/w/$ws/effects" params={{ ws }} activeProps={{ "aria-current": "page" }}>
-        Effects
+        External actions
       </Link>
       <Link to="/w/$ws/tasks" params={{ ws }} activeProps={{ "aria-current": "page" }}>
         Tasks

@@ -106,5 +106,5 @@ export function standing(f?: Finding): Standing {
 /** What a verification said, in words for who does not see. */
 export function answerWords(a: Answer): string {
   const verdict = a.claim ? `claimed “${a.verdict}”` : a.verdict;
-  return `${shown(a.name)} ${verdict}${a.as ? ` as ${a.as}` : ""}`;
+  return `${shown(a.name)} ${verdict}${a.as ? `, same files as ${a.as}` : ""}`;
 }

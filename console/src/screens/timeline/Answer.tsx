@@ -91,7 +91,7 @@ function Break({ ws, broken: { first, only, names } }: { ws: string; broken: Bro
 
 /** What was verified, and whether going back was proven. */
 function proof(f: Finding | undefined, status: Status | undefined, n: number): ReactNode {
-  const parts = (f?.answers ?? []).filter((a) => !a.claim && a.verdict === "passed").map((a) => `${shown(a.name)} passed${a.as ? ` as ${a.as}` : ""}`);
+  const parts = (f?.answers ?? []).filter((a) => !a.claim && a.verdict === "passed").map((a) => `${shown(a.name)} passed${a.as ? ` at ${a.as}, same files` : ""}`);
   const d = status?.drill;
   const which = d && d.number !== n ? `${d.number} ` : "";
   if (d?.verdict === "passed") parts.push(`${which}proven restorable ${ago(d.at)}`);
@@ -108,8 +108,8 @@ function proof(f: Finding | undefined, status: Status | undefined, n: number): R
 function since(read: Read, good: Checkpoint, status?: Status): string {
   const later = read.checkpoints.findIndex((c) => c.number <= good.number);
   const files = status ? status.now.added + status.now.deleted + status.now.edited : 0;
-  if (later > 0) return `Since then ${several(later, "checkpoint")} came${files > 0 ? `; ${several(files, "changed file")} ${files === 1 ? "is" : "are"} in none of them` : ""}.`;
-  if (files > 0) return `Since then ${several(files, "file")} changed.`;
+  if (later > 0) return `${several(later, "checkpoint")} since then${files > 0 ? `, and ${several(files, "file")} with unsaved changes` : ""}.`;
+  if (files > 0) return `${several(files, "file")} changed since then.`;
   return status && !status.saving ? "Nothing changed since." : "";
 }
 

@@ -66,7 +66,7 @@ export function Preview({ ws, read, at, goals, newer, older }: Props) {
         {may("return") ? (
           <>
             <Link className="button" to="/w/$ws/plan" params={{ ws }} search={{ course: "restore", ref }}>
-              Restore…<kbd>r</kbd>
+              Restore {c.number}…<kbd>r</kbd>
             </Link>
             <Link className="button" to="/w/$ws/forks" params={{ ws }} search={{ from: ref }}>
               Fork<kbd>f</kbd>
@@ -245,16 +245,16 @@ function Kept({ ws, c }: { ws: string; c: Checkpoint }) {
   const backup = useQuery(statusOf(ws)).data?.backup;
   const complete = c.coverage.grade === "complete";
   const there = backup?.set && backup.pushed && backup.pushed.number >= c.number;
-  const second = there ? `also at ${shown(backup.url)}` : backup?.set ? "not yet at the second location" : "no second location";
+  const second = there ? `also at ${shown(backup.url)}` : backup?.set ? "not yet in the remote backup" : "no remote backup";
   return (
     <section>
-      <h3>Kept</h3>
+      <h3>Saved</h3>
       <div className="tl-theme">
         <Icon name="shield" />
         <b className={complete ? undefined : "partial"}>{complete ? "Complete" : "Partial"}</b>
         <div className="dim">
           {complete ? "" : `${gapWords(c.coverage.gaps ?? [])}. `}
-          {several(c.files, "file")}, {bytes(c.new_bytes)} new. Saved here, {second}.
+          {several(c.files, "file")}, {bytes(c.new_bytes)} new. On this machine, {second}.
         </div>
       </div>
     </section>
