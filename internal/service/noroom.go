@@ -29,7 +29,7 @@ func lowDisk(free, floor int64) error {
 		Kind: retake.Limit,
 		What: fmt.Sprintf("can't save: the disk has %s free, and the minimum is %s", screen.Bytes(free), screen.Bytes(floor)),
 		Safe: notSaved,
-		Hint: fmt.Sprintf("free up space: retake space --free\nlower the minimum: retake config floor %s", lower),
+		Hint: fmt.Sprintf("see what can be freed: retake space --plan\nlower the minimum: retake config floor %s", lower),
 	}
 }
 

@@ -24,7 +24,7 @@ export function Verify({ answer: a }: { answer: Answer }) {
       {a.bisect ? "bisect " : ""}
       {shown(a.name)}
       {a.as ? `, same as ${a.as}` : ""}
-      {a.was ? <span className="dimmer"> {a.was} before</span> : null}
+      {a.was && !a.as ? <span className="dimmer"> {a.was} before</span> : null}
       <span className="sr"> {a.verdict}</span>
     </span>
   );

@@ -65,9 +65,15 @@ export function Preview({ ws, read, at, goals, newer, older }: Props) {
         </Link>
         {may("return") ? (
           <>
-            <Link className="button" to="/w/$ws/plan" params={{ ws }} search={{ course: "restore", ref }}>
-              Restore {c.number}…<kbd>r</kbd>
-            </Link>
+            {at === 0 && before ? ( // to restore what is there leads nowhere
+              <Link className="button" to="/w/$ws/plan" params={{ ws }} search={{ course: "undo", ref }}>
+                Undo {c.number}…
+              </Link>
+            ) : (
+              <Link className="button" to="/w/$ws/plan" params={{ ws }} search={{ course: "restore", ref }}>
+                Restore {c.number}…<kbd>r</kbd>
+              </Link>
+            )}
             <Link className="button" to="/w/$ws/forks" params={{ ws }} search={{ from: ref }}>
               Fork<kbd>f</kbd>
             </Link>
