@@ -52,7 +52,7 @@ sizes: ## lines per package, and the longest files
 story: ## scripted runs with a known truth, held against what is told of them
 	go run ./test/story -o test/story/results.json -page docs/use/what-changed.md
 
-pictures: ## the pictures of the documents, from a morning that is really played
+pictures: ## the pictures of the documents, from a morning and an undo that are really played
 	go run ./test/pictures -o docs/pictures
 
 .PHONY: sdk

@@ -59,7 +59,6 @@ func (s *stage) gallery(ctx context.Context, take func(picture) error) error {
 		return err
 	}
 	for _, p := range []picture{
-		{"timeline-80.svg", "The timeline of a morning, on a terminal of 80 columns", "retake", 80},
 		{"timeline-160.svg", "The timeline of a morning, on a terminal of 160 columns", "retake", 160},
 		{"card.svg", "One checkpoint and what really changed in it", fmt.Sprintf("retake show %d", installed), 80},
 		{"diff.svg", "What differs between two checkpoints, counted", fmt.Sprintf("retake diff %d %d --stat", before, installed), 80},

@@ -16,14 +16,25 @@ const (
 	radius   = 12.0
 )
 
-// style has both grounds; which one is shown is the viewer's choice. Every color is at
-// least 4.5 to 1 on its ground.
-const style = `text{font:14px "JetBrains Mono",ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;` +
-	`font-variant-ligatures:none;white-space:pre;fill:currentColor}` +
-	`path,circle{fill:none;stroke:currentColor;stroke-width:1.3}.f{fill:currentColor}.u{fill-opacity:0}.b{font-weight:700}` +
-	`.w{fill:#FAF9F6;stroke:#D6D2C8}.t{color:#1E1D1A}.d{color:#6C685F}.g{color:#1A7341}.r{color:#B4291F}.y{color:#885400}.m{color:#9B2A78}.c{color:#0B6876}` +
-	`@media (prefers-color-scheme:dark){` +
-	`.w{fill:#131312;stroke:#3B3934}.t{color:#ECEAE3}.d{color:#949087}.g{color:#74C690}.r{color:#F48D83}.y{color:#E2B462}.m{color:#E09ACB}.c{color:#74C4CF}}`
+// The parts of a style. Every color is at least 4.5 to 1 on its ground.
+const (
+	face = `text{font:14px "JetBrains Mono",ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;` +
+		`font-variant-ligatures:none;white-space:pre;fill:currentColor}` +
+		`path,circle{fill:none;stroke:currentColor;stroke-width:1.3}.f{fill:currentColor}.u{fill-opacity:0}.b{font-weight:700}`
+	light = `.w{fill:#FAF9F6;stroke:#D6D2C8}.t{color:#1E1D1A}.d{color:#6C685F}.g{color:#1A7341}.r{color:#B4291F}.y{color:#885400}.m{color:#9B2A78}.c{color:#0B6876}`
+	dark  = `.w{fill:#131312;stroke:#3B3934}.t{color:#ECEAE3}.d{color:#949087}.g{color:#74C690}.r{color:#F48D83}.y{color:#E2B462}.m{color:#E09ACB}.c{color:#74C4CF}`
+
+	// style has both grounds; which one is shown is the viewer's choice.
+	style = face + light + `@media (prefers-color-scheme:dark){` + dark + `}`
+)
+
+// Style is that of a picture with one ground, for who chooses between two files.
+func Style(onDark bool) string {
+	if onDark {
+		return face + dark
+	}
+	return face + light
+}
 
 // class of an ink. Blue is not among the colors of the command line.
 func (i ink) class() string {
@@ -50,6 +61,34 @@ func (s *Screen) SVG(title string) []byte {
 	}
 	b.WriteString("</svg>\n")
 	return []byte(b.String())
+}
+
+// The size of a cell and of its letters in what Rows draws.
+const (
+	CellW, CellH = cellW, cellH
+	FontSize     = fontSize
+)
+
+// Row is one line of a screen, alone: what it says, and its drawing from 0, 0 on.
+type Row struct{ Text, SVG string }
+
+// Rows are all lines of the screen, for a picture that has more than a screen in it.
+func (s *Screen) Rows() []Row {
+	out := make([]Row, len(s.rows))
+	for y, row := range s.rows {
+		var text, b strings.Builder
+		for _, c := range row {
+			if c.r != 0 {
+				text.WriteRune(c.r)
+			}
+		}
+		s.drawRow(&b, row, y)
+		out[y].Text = strings.TrimRight(text.String(), " ")
+		if b.Len() > 0 {
+			out[y].SVG = fmt.Sprintf(`<g transform="translate(%s %s)">%s</g>`, num(-padX), num(-padY-float64(y)*cellH), strings.TrimSuffix(b.String(), "\n"))
+		}
+	}
+	return out
 }
 
 func (s *Screen) drawRow(b *strings.Builder, row []cell, y int) {
