@@ -5,20 +5,20 @@ import (
 	"errors"
 )
 
-// ErrorKind is the class of trouble: the only thing faces branch on. Kinds are append-only.
+// ErrorKind is the class of an error, the only thing that callers branch on. Kinds are append-only.
 type ErrorKind string
 
 // The kinds, each with its exit code in exits below.
 const (
-	Internal ErrorKind = "internal" // our fault
-	Invalid  ErrorKind = "invalid"  // the request makes no sense
+	Internal ErrorKind = "internal" // a fault of Retake
+	Invalid  ErrorKind = "invalid"  // invalid arguments
 	NotFound ErrorKind = "not-found"
 	Exists   ErrorKind = "exists"
-	Moved    ErrorKind = "moved"  // the world changed since the plan
-	Denied   ErrorKind = "denied" // not without consent
+	Moved    ErrorKind = "moved"  // the files changed since the plan
+	Denied   ErrorKind = "denied" // confirmation is needed, or the key may not
 	Limit    ErrorKind = "limit"
 	Damaged  ErrorKind = "damaged" // stored bytes do not match
-	Away     ErrorKind = "away"    // memory cannot be reached
+	Away     ErrorKind = "away"    // the store, daemon or server is unavailable
 	Busy     ErrorKind = "busy"
 	Partly   ErrorKind = "partly" // done in part
 	Canceled ErrorKind = "canceled"
@@ -30,8 +30,8 @@ var exits = map[ErrorKind]int{
 }
 
 // Error is what leaves the service: what happened, whether anything was changed,
-// what to do next, in that order. An error means that the sacred thing did not
-// happen; for everything else there are warnings.
+// what to do next, in that order. An error means that the checkpoint, or
+// the restore, did not happen; for everything else there are warnings.
 type Error struct {
 	Kind ErrorKind `json:"kind"`
 	What string    `json:"what"`
@@ -54,7 +54,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Exit is the exit code of a command that ends with this error.
 func (e *Error) Exit() int { return exits[e.Kind] }
 
-// AsError gives err as an *Error; what nobody gave a kind is our fault, and what
+// AsError gives err as an *Error; one without a kind is Internal, and what
 // the caller stopped is Canceled.
 func AsError(err error) *Error {
 	var e *Error

@@ -105,7 +105,7 @@ func TestPowersByExample(t *testing.T) {
 	}
 }
 
-// No key both adds to history and takes from it.
+// No key can both write and delete history.
 func TestNoKeyAddsAndTakes(t *testing.T) {
 	t.Parallel()
 	for _, k := range retake.KeyKinds {

@@ -42,6 +42,9 @@ func run(m *testing.M) int {
 		return 1
 	}
 	code := m.Run()
+	if !reportHints() {
+		code = 1
+	}
 	left := leftBehind()
 	for range 100 { // whoever was killed needs a checkpoint to end
 		if len(left) == 0 {
@@ -196,5 +199,8 @@ func runExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+	if args[1] == "retake" {
+		tryHints(ts)
 	}
 }
