@@ -13,8 +13,8 @@ type Backer interface {
 	SetBackup(ctx context.Context, req BackupRequest) (Backup, error)
 	// Backup tells how far it is. NotFound when there is none.
 	Backup(ctx context.Context, ws WorkspaceID) (Backup, error)
-	// BackUp sends what is not there yet, now, and waits for it.
-	BackUp(ctx context.Context, ws WorkspaceID) (Backup, error)
+	// PushBackup sends what is not there yet, now, and waits for it.
+	PushBackup(ctx context.Context, ws WorkspaceID) (Backup, error)
 	// DropBackup ends it and forgets its key. What was sent stays where it is.
 	DropBackup(ctx context.Context, ws WorkspaceID) (Backup, error)
 }

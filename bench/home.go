@@ -131,7 +131,7 @@ func (h *home) opened(ctx context.Context) func([]string) error {
 			return err
 		}
 		seam, counter := fsx.Counting(fsx.OS())
-		s, err := assemble.Solo(ctx, conf, settings, assemble.Options{FS: seam})
+		s, err := assemble.OpenService(ctx, conf, settings, assemble.Options{FS: seam})
 		if err != nil {
 			return err
 		}

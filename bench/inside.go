@@ -99,7 +99,7 @@ func lineInside(ctx context.Context, t task) error {
 	if err != nil {
 		return err
 	}
-	s, err := assemble.Solo(ctx, c.conf, settings, assemble.Options{Clock: c.clock, Sole: true})
+	s, err := assemble.OpenService(ctx, c.conf, settings, assemble.Options{Clock: c.clock, Exclusive: true})
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ func tellInside(ctx context.Context, t task) error {
 	if err != nil {
 		return err
 	}
-	s, err := assemble.Solo(ctx, conf, settings, assemble.Options{Sole: true})
+	s, err := assemble.OpenService(ctx, conf, settings, assemble.Options{Exclusive: true})
 	if err != nil {
 		return err
 	}

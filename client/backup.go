@@ -24,9 +24,9 @@ func (c *Client) Backup(ctx context.Context, ws retake.WorkspaceID) (retake.Back
 	return call[retake.Backup](ctx, c, get(nil, "workspaces", string(ws), "backup"))
 }
 
-// BackUp sends what is not there yet. What was sent before is not sent again, so it may be
+// PushBackup sends what is not there yet. What was sent before is not sent again, so it may be
 // asked twice.
-func (c *Client) BackUp(ctx context.Context, ws retake.WorkspaceID) (retake.Backup, error) {
+func (c *Client) PushBackup(ctx context.Context, ws retake.WorkspaceID) (retake.Backup, error) {
 	a := to(http.MethodPost, nil, "workspaces", string(ws), "backup")
 	a.again = true
 	return call[retake.Backup](ctx, c, a)

@@ -74,7 +74,7 @@ func (k keeper) Run(ctx context.Context, starter int) error {
 	err := daemon.Run(ctx, daemon.Options{
 		Conf: k.conf, Settings: k.settings, Version: version, Clock: clock.Wall, News: news,
 		Open: func(ctx context.Context) (retake.Service, error) {
-			return assemble.Solo(ctx, k.conf, k.settings, assemble.Options{Sole: true, Tell: news.Tell})
+			return assemble.OpenService(ctx, k.conf, k.settings, assemble.Options{Exclusive: true, Tell: news.Tell})
 		},
 		Say: proc.ToStarter(starter).Say,
 		Settle: func() string {

@@ -48,7 +48,7 @@ func watch(ctx context.Context, conf config.Config, c cli.Command) (int, error) 
 	if c.Below != "" {
 		args = append([]string{"sh", "-c", `cd "$0" && exec "$@"`, "./" + c.Below}, args...)
 	}
-	end, err := proc.RunAlone(ctx, proc.Alone{Args: args, Dir: c.Dir, Over: c.Over, Env: conf.Environ, Out: c.Watch})
+	end, err := proc.RunIsolated(ctx, proc.Isolated{Args: args, Dir: c.Dir, Over: c.Over, Env: conf.Environ, Out: c.Watch})
 	if err == nil && end.Elsewhere {
 		err = fmt.Errorf("%w: its directory could not be shown at %s", cli.ErrElsewhere, c.Over)
 	}

@@ -63,7 +63,7 @@ func (h *hearer) service(ctx context.Context) (retake.Service, error) {
 		if err != nil {
 			return nil, err
 		}
-		return assemble.Lone(ctx, h.conf, settings)
+		return assemble.OpenWithoutDaemon(ctx, h.conf, settings)
 	}
 	if err := h.conf.CheckRun(); err != nil {
 		return nil, err

@@ -59,7 +59,7 @@ func Main() int {
 	return cli.Run(ctx, os.Args[1:], cli.Deps{
 		Open: func(ctx context.Context, solo bool) (retake.Service, error) {
 			if solo {
-				return assemble.Lone(ctx, conf, settings)
+				return assemble.OpenWithoutDaemon(ctx, conf, settings)
 			}
 			return assemble.Local(ctx, conf, settings, version)
 		},

@@ -38,7 +38,7 @@ type Options struct {
 	Clock      clock.Clock
 	Derivation string // see kopiastore.Options
 	OneShot    bool   // the process ends with this service
-	Sole       bool   // this process owns the store alone and for long
+	Exclusive  bool   // this process owns the store alone and for long
 	Track      track.Options
 	Tell       Tell // hears what happens; nil: nobody does
 
@@ -47,8 +47,8 @@ type Options struct {
 	Store   func(ctx context.Context, create bool) (store.Store, error)
 }
 
-// Solo is the service in this process: disk and SQLite.
-func Solo(ctx context.Context, c config.Config, s *config.Settings, o Options) (*service.Service, error) {
+// OpenService opens the service in this process: disk and SQLite.
+func OpenService(ctx context.Context, c config.Config, s *config.Settings, o Options) (*service.Service, error) {
 	if o.FS == nil {
 		o.FS = fsx.OS()
 	}
@@ -84,13 +84,13 @@ func Solo(ctx context.Context, c config.Config, s *config.Settings, o Options) (
 		FS: o.FS, Indexes: places.indexes, Data: data, Clock: o.Clock, Boot: c.Boot, Home: c.Home,
 		Returns: places.returns, Locks: fsx.NewLocks(places.locks), Fence: true,
 		Signals: places.signals, Sessions: places.sessions, Habits: s.Habits,
-		Policy: s.Policy, Floor: s.Floor, Budget: s.Budget, Within: s.Within, GoneAfter: s.GoneAfter, Wait: waitForWriter, Sole: o.Sole,
+		Policy: s.Policy, Floor: s.Floor, Budget: s.Budget, Within: s.Within, GoneAfter: s.GoneAfter, Wait: waitForWriter, Exclusive: o.Exclusive,
 		Processes: true,
 	}
 	parts.Standing, parts.VerifyLimit, parts.Drill, parts.Env = s.Standing, s.VerifyLimit, s.Drills, c.VerifyEnv
 	parts.Readers = readers(c.Self, filepath.Join(data, "reader.key"))
 	parts.Backup = backup.New(backup.Options{Dir: places.backups, Path: c.SearchPath(), Locks: fsx.NewLocks(places.locks), Clock: o.Clock})
-	if o.Sole {
+	if o.Exclusive {
 		parts.Tracker = tracker(s, o.Track)
 		parts.Probe = &probe.Options{Root: "/", Home: c.Home}
 	}
@@ -146,7 +146,7 @@ func openCatalog(ctx context.Context, path string, opts sqlite.Options, c clock.
 }
 
 func openStore(ctx context.Context, p places, create bool, o Options) (store.Store, error) {
-	opts := kopiastore.Options{Dir: p.store, FS: o.FS, Locks: fsx.NewLocks(p.locks), Clock: o.Clock, Derivation: o.Derivation, Sole: o.Sole}
+	opts := kopiastore.Options{Dir: p.store, FS: o.FS, Locks: fsx.NewLocks(p.locks), Clock: o.Clock, Derivation: o.Derivation, Exclusive: o.Exclusive}
 	if create {
 		return kopiastore.Create(ctx, opts)
 	}

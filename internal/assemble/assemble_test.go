@@ -37,7 +37,7 @@ func soloAs(t *testing.T, home, self string) retake.Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := assemble.Solo(t.Context(), c, set, assemble.Options{Derivation: derivation})
+	s, err := assemble.OpenService(t.Context(), c, set, assemble.Options{Derivation: derivation})
 	if err != nil {
 		t.Fatal(err)
 	}

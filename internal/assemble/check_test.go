@@ -21,7 +21,7 @@ func openSole(t *testing.T, mode retake.TrackingMode) *service.Service {
 	set, err := config.Load(filepath.Join(home, "config.json"))
 	must(t, err)
 	c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run"}
-	s, err := assemble.Solo(t.Context(), c, set, assemble.Options{Derivation: derivation, Sole: true, Track: track.Options{Only: mode, TrustOthers: true}})
+	s, err := assemble.OpenService(t.Context(), c, set, assemble.Options{Derivation: derivation, Exclusive: true, Track: track.Options{Only: mode, TrustOthers: true}})
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
 	return s

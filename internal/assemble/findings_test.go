@@ -33,12 +33,12 @@ func newDesk(t *testing.T, o assemble.Options) *desk {
 	var err error
 	d.set, err = config.Load(filepath.Join(home, "config.json"))
 	must(t, err)
-	o.Sole, o.Derivation = true, derivation
+	o.Exclusive, o.Derivation = true, derivation
 	if o.Track == (track.Options{}) {
 		o.Track.TrustOthers = true
 	}
 	c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run"}
-	d.s, err = assemble.Solo(t.Context(), c, d.set, o)
+	d.s, err = assemble.OpenService(t.Context(), c, d.set, o)
 	must(t, err)
 	t.Cleanup(func() { _ = d.s.Close() })
 	must(t, os.Mkdir(d.at("shop"), 0o755))

@@ -19,7 +19,7 @@ import (
 // Where no daemon can be, it is the service in this process.
 func Local(ctx context.Context, c config.Config, s *config.Settings, version string) (retake.Service, error) {
 	if !proc.CanDetach {
-		return Lone(ctx, c, s)
+		return OpenWithoutDaemon(ctx, c, s)
 	}
 	if err := c.CheckRun(); err != nil {
 		return nil, err
@@ -31,29 +31,29 @@ func Local(ctx context.Context, c config.Config, s *config.Settings, version str
 	return client.New(client.Options{Socket: c.Socket, Version: version, Revive: h.Revive}), nil
 }
 
-// Lone is the service in this process, for the length of one command. It refuses
+// OpenWithoutDaemon opens the service in this process, for the length of one command. It refuses
 // beside a daemon, and holds one off.
-func Lone(ctx context.Context, c config.Config, s *config.Settings) (retake.Service, error) {
-	release, err := daemon.Alone(c)
+func OpenWithoutDaemon(ctx context.Context, c config.Config, s *config.Settings) (retake.Service, error) {
+	release, err := daemon.HoldOff(c)
 	if err != nil {
 		return nil, err
 	}
-	svc, err := Solo(ctx, c, s, Options{OneShot: true})
+	svc, err := OpenService(ctx, c, s, Options{OneShot: true})
 	if err != nil {
 		release()
 		return nil, err
 	}
 	svc.CatchUp()
-	return lone{svc, release}, nil
+	return withoutDaemon{svc, release}, nil
 }
 
-type lone struct {
+type withoutDaemon struct {
 	*service.Service
 	release func()
 }
 
 // Close closes the service, and then lets a daemon come.
-func (l lone) Close() error {
+func (l withoutDaemon) Close() error {
 	defer l.release()
 	return l.Service.Close()
 }

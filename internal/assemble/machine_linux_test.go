@@ -76,7 +76,7 @@ func onMachine(t *testing.T, home, machine string, c clock.Clock) retake.Service
 		Clock: c, Boot: "this run", Home: "/nobody", Wait: time.Minute,
 		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
 		Floor:  func(int64) int64 { return 0 },
-		Probe:  &probe.Options{Root: machine, Limit: time.Minute}, Sole: true,
+		Probe:  &probe.Options{Root: machine, Limit: time.Minute}, Exclusive: true,
 	})
 }
 

@@ -42,7 +42,7 @@ func (d *desk) reopen(home string, seam fsx.FS, settings map[string]string) {
 		must(d.T, d.set.Set(key, value))
 	}
 	c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run"}
-	s, err := assemble.Solo(d.Context(), c, d.set, assemble.Options{FS: seam, Derivation: derivation})
+	s, err := assemble.OpenService(d.Context(), c, d.set, assemble.Options{FS: seam, Derivation: derivation})
 	must(d.T, err)
 	d.s = s
 	d.Cleanup(func() { _ = s.Close() })

@@ -22,7 +22,7 @@ func TestSole(t *testing.T) {
 				c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run"}
 				set, err := config.Load(filepath.Join(home, "config.json"))
 				must(t, err)
-				s, err := assemble.Solo(t.Context(), c, set, assemble.Options{Derivation: derivation, Sole: true, Track: track.Options{Only: mode, TrustOthers: true}})
+				s, err := assemble.OpenService(t.Context(), c, set, assemble.Options{Derivation: derivation, Exclusive: true, Track: track.Options{Only: mode, TrustOthers: true}})
 				must(t, err)
 				return s
 			}})

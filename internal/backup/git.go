@@ -145,13 +145,13 @@ func (r *repo) run(ctx context.Context, feed func(io.Writer), out io.Writer, arg
 	for _, s := range settings {
 		line = append(line, "-c", s)
 	}
-	a := proc.Alone{Args: append(line, args...), Dir: r.dir, Env: r.env, Out: touching{out, moved}, Nice: 5}
+	a := proc.Isolated{Args: append(line, args...), Dir: r.dir, Env: r.env, Out: touching{out, moved}, Nice: 5}
 	var errs bytes.Buffer
 	a.Err = touching{&limited{b: &errs}, moved}
 	if feed != nil {
 		a.Feed = func(w io.Writer) { feed(touching{w, moved}) }
 	}
-	end, err := proc.RunAlone(ctx, a)
+	end, err := proc.RunIsolated(ctx, a)
 	switch {
 	case err != nil && errors.Is(context.Cause(ctx), errStalled):
 		return trouble(retake.Away, ErrAway, nil, "nothing moved for "+r.w.o.Stall.String()+", and the try was given up", "look whether the remote answers")

@@ -125,7 +125,7 @@ func (w *Worker) scan(ctx context.Context, to remote) ([]retake.HostKey, error) 
 	ctx, moved, stop := w.vigil(ctx)
 	defer stop()
 	var out, errs bytes.Buffer
-	end, err := proc.RunAlone(ctx, proc.Alone{
+	end, err := proc.RunIsolated(ctx, proc.Isolated{
 		Args: []string{"ssh-keyscan", "-T", "20", "-t", "ed25519,ecdsa,rsa", "-p", strconv.Itoa(to.port), "--", at},
 		Dir:  "/", Env: []string{"PATH=" + w.o.Path, "LC_ALL=C"}, Out: touching{&limited{b: &out}, moved}, Err: touching{&limited{b: &errs}, moved},
 	})

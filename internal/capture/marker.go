@@ -14,7 +14,7 @@ func (v *visitor) ours(name string) bool {
 	case !v.o.Marker:
 		return false
 	case v.n.path == "" && name == mark.Dir:
-		holds, alone := mark.Alone(v.dir, v.o.Workspace)
+		holds, alone := mark.OnlyOurs(v.dir, v.o.Workspace)
 		for _, hold := range holds {
 			v.setAside(mark.Dir + "/" + hold)
 		}

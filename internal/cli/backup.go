@@ -122,7 +122,7 @@ func (f *face) backupNow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			b, err := s.BackUp(cmd.Context(), ws.ID)
+			b, err := s.PushBackup(cmd.Context(), ws.ID)
 			if err != nil {
 				return err
 			}

@@ -75,7 +75,7 @@ func (p *person) run(ctx context.Context, answers string, args ...string) said {
 		Open: func(ctx context.Context, solo bool) (retake.Service, error) {
 			p.opens++
 			p.solo = solo
-			s, err := assemble.Solo(ctx, config.Config{Data: filepath.Join(p.data, "data"), Home: p.home, Boot: "this run"}, set, assemble.Options{Clock: p.clock})
+			s, err := assemble.OpenService(ctx, config.Config{Data: filepath.Join(p.data, "data"), Home: p.home, Boot: "this run"}, set, assemble.Options{Clock: p.clock})
 			if err != nil || p.wrap == nil {
 				return s, err
 			}

@@ -83,9 +83,9 @@ func Locks(c config.Config) (fsx.Locks, error) {
 
 const unchanged = "Nothing was changed."
 
-// Alone holds off any daemon until release is called; several processes may hold
+// HoldOff holds off any daemon until release is called; several processes may hold
 // it at once. It refuses beside a daemon.
-func Alone(c config.Config) (release func(), err error) {
+func HoldOff(c config.Config) (release func(), err error) {
 	locks, err := Locks(c)
 	if err != nil {
 		return nil, err

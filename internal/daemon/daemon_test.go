@@ -62,11 +62,11 @@ func must(t *testing.T, err error) {
 }
 
 func (h *house) solo(ctx context.Context) (retake.Service, error) {
-	o := assemble.Options{Sole: true, Derivation: derivation}
+	o := assemble.Options{Exclusive: true, Derivation: derivation}
 	if h.news != nil {
 		o.Tell = h.news.Tell
 	}
-	return assemble.Solo(ctx, h.conf, h.settings, o)
+	return assemble.OpenService(ctx, h.conf, h.settings, o)
 }
 
 // begin runs the daemon and waits for its word.
@@ -268,9 +268,9 @@ func TestSecondDaemonYields(t *testing.T) {
 func TestSoloAndDaemonExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	first, err := daemon.Alone(h.conf)
+	first, err := daemon.HoldOff(h.conf)
 	must(t, err)
-	second, err := daemon.Alone(h.conf)
+	second, err := daemon.HoldOff(h.conf)
 	must(t, err)
 	if word := h.begin(h.solo); !strings.Contains(word, `"kind":"busy"`) {
 		t.Errorf("beside solo processes a daemon says %q", word)
@@ -283,7 +283,7 @@ func TestSoloAndDaemonExcludeEachOther(t *testing.T) {
 	if word := h.begin(h.solo); word != "ready" {
 		t.Fatalf("it says %q", word)
 	}
-	if _, err := daemon.Alone(h.conf); !retake.IsKind(err, retake.Busy) {
+	if _, err := daemon.HoldOff(h.conf); !retake.IsKind(err, retake.Busy) {
 		t.Errorf("beside a daemon: %v", err)
 	}
 	must(t, h.end())

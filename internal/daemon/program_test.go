@@ -211,7 +211,7 @@ func TestCommandWaitsForOneWithoutADaemon(t *testing.T) {
 	h := newHome(t, "v1.0.0")
 	conf := newHouse(t).conf
 	conf.Data = filepath.Join(h.dir, "data")
-	release, err := daemon.Alone(conf)
+	release, err := daemon.HoldOff(conf)
 	must(t, err)
 	cmd := h.cmd(exe, "workspaces")
 	must(t, cmd.Start())

@@ -47,7 +47,7 @@ func openService(t *testing.T) retake.Service {
 	self, err := os.Executable()
 	must(t, err)
 	c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run", Self: self}
-	s, err := assemble.Solo(t.Context(), c, set, assemble.Options{Sole: true, Derivation: derivation})
+	s, err := assemble.OpenService(t.Context(), c, set, assemble.Options{Exclusive: true, Derivation: derivation})
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s

@@ -9,12 +9,12 @@ import (
 // Dressing is what a file wears besides its data. What it has already is not
 // given again, so the change time shows real changes only.
 type Dressing struct {
-	Owner    bool // false: leave it
-	UID, GID uint32
-	Mode     uint32            // permission bits with setuid, setgid, sticky; not for links
-	Xattrs   map[string][]byte // user.* exactly these; nil: leave them as they are
-	Mtime    int64
-	Alone    bool // only a file with one name
+	Owner      bool // false: leave it
+	UID, GID   uint32
+	Mode       uint32            // permission bits with setuid, setgid, sticky; not for links
+	Xattrs     map[string][]byte // user.* exactly these; nil: leave them as they are
+	Mtime      int64
+	SingleName bool // only a file with one name
 }
 
 const modeBits = 0o7777
@@ -31,7 +31,7 @@ func (d Dressing) check(is Info) error {
 		return fmt.Errorf("mode %o: %w", d.Mode, fs.ErrInvalid)
 	case d.Owner && (d.UID == math.MaxUint32 || d.GID == math.MaxUint32): // the kernel reads "leave it"
 		return fmt.Errorf("owner %d:%d: %w", d.UID, d.GID, fs.ErrInvalid)
-	case d.Alone && is.Type == Regular && is.Nlink > 1:
+	case d.SingleName && is.Type == Regular && is.Nlink > 1:
 		return ErrMovedOn
 	}
 	return nil

@@ -92,14 +92,14 @@ func TestDressKnowsItsFile(t *testing.T) {
 			t.Errorf("another file has the name: %v", err)
 		}
 		must(t, d.Link("f", d, "second"))
-		err := d.Dress("f", other.Ino, fsx.Dressing{Mode: 0o777, Mtime: then, Alone: true})
+		err := d.Dress("f", other.Ino, fsx.Dressing{Mode: 0o777, Mtime: then, SingleName: true})
 		if !errors.Is(err, fsx.ErrMovedOn) {
 			t.Errorf("a file with two names: %v", err)
 		}
 		f, err := d.OpenFile("f")
 		must(t, err)
 		defer f.Close()
-		if err := f.Dress(fsx.Dressing{Mode: 0o777, Alone: true}); !errors.Is(err, fsx.ErrMovedOn) {
+		if err := f.Dress(fsx.Dressing{Mode: 0o777, SingleName: true}); !errors.Is(err, fsx.ErrMovedOn) {
 			t.Errorf("an open file with two names: %v", err)
 		}
 		if got := lstat(t, d, "f"); got.Mode != 0o600 || got.Mtime != other.Mtime {
@@ -107,7 +107,7 @@ func TestDressKnowsItsFile(t *testing.T) {
 		}
 		must(t, d.Dress("f", other.Ino, fsx.Dressing{Mode: 0o640, Mtime: then}))
 		dir := lstat(t, d, "dir")
-		must(t, d.Dress("dir", dir.Ino, fsx.Dressing{Mode: 0o700, Mtime: then, Alone: true}))
+		must(t, d.Dress("dir", dir.Ino, fsx.Dressing{Mode: 0o700, Mtime: then, SingleName: true}))
 		if err := d.Dress("none", 1, fsx.Dressing{}); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("dress nothing: %v", err)
 		}

@@ -115,7 +115,7 @@ type Dir interface {
 	RemoveDir(name string) error
 	// Dress gives a name its owner, mode, attributes and time, last of all the
 	// time. It follows no link. ErrMovedOn when the inode is not ino, or when it
-	// is a regular file with several names and d.Alone.
+	// is a regular file with several names and d.SingleName.
 	Dress(name string, ino uint64, d Dressing) error
 	// DressSelf does so for the directory itself.
 	DressSelf(d Dressing) error

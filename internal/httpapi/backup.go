@@ -32,7 +32,7 @@ func (a *api) backing() {
 	answer(a, op(http.MethodPost, path, "back-up", "Push the backup now"), func(ctx context.Context, in *backupPath) (retake.Backup, error) {
 		ctx, cancel := a.carried(ctx)
 		defer cancel()
-		return leftFilled(a.BackUp(ctx, in.Workspace))
+		return leftFilled(a.PushBackup(ctx, in.Workspace))
 	})
 	answer(a, op(http.MethodDelete, path, "drop-backup", "Turn the backup off"), func(ctx context.Context, in *backupPath) (retake.Backup, error) {
 		return leftFilled(a.DropBackup(ctx, in.Workspace))

@@ -15,7 +15,7 @@ func (f *fixed) Backup(_ context.Context, ws retake.WorkspaceID) (retake.Backup,
 	return give[retake.Backup](f, ws)
 }
 
-func (f *fixed) BackUp(_ context.Context, ws retake.WorkspaceID) (retake.Backup, error) {
+func (f *fixed) PushBackup(_ context.Context, ws retake.WorkspaceID) (retake.Backup, error) {
 	return give[retake.Backup](f, ws)
 }
 
@@ -29,7 +29,7 @@ var backupRequest = retake.BackupRequest{Workspace: wsID, URL: "git@host:path", 
 var backupCalls = []asking{
 	{"set backup", []any{backupRequest}, func(ctx context.Context, c *client.Client) (any, error) { return c.SetBackup(ctx, backupRequest) }},
 	{"backup", []any{wsID}, func(ctx context.Context, c *client.Client) (any, error) { return c.Backup(ctx, wsID) }},
-	{"back up", []any{wsID}, func(ctx context.Context, c *client.Client) (any, error) { return c.BackUp(ctx, wsID) }},
+	{"back up", []any{wsID}, func(ctx context.Context, c *client.Client) (any, error) { return c.PushBackup(ctx, wsID) }},
 	{"drop backup", []any{wsID}, func(ctx context.Context, c *client.Client) (any, error) { return c.DropBackup(ctx, wsID) }},
 }
 

@@ -54,9 +54,9 @@ func IsOwn(d fsx.Dir, name string, id retake.WorkspaceID) bool {
 	return name == idFile && smallText(d, name) == string(id)+"\n"
 }
 
-// Alone reports whether the marker directory holds nothing but what we put there, and which
+// OnlyOurs reports whether the marker directory holds nothing but what we put there, and which
 // holds are in it. One that is no directory, or cannot be read, is not ours.
-func Alone(root fsx.Dir, id retake.WorkspaceID) (holds []string, alone bool) {
+func OnlyOurs(root fsx.Dir, id retake.WorkspaceID) (holds []string, alone bool) {
 	d, err := root.OpenDir(Dir)
 	if err != nil {
 		return nil, false

@@ -27,8 +27,8 @@ func LineHolds(pid int, line string, want map[Inode]bool) ([]Holder, error) {
 	return l.holds, nil
 }
 
-// RunGroup is RunAlone where our own program cannot be a keeper.
-func RunGroup(ctx context.Context, a Alone) (Ended, error) {
+// RunGroup is RunIsolated where our own program cannot be a keeper.
+func RunGroup(ctx context.Context, a Isolated) (Ended, error) {
 	if a.Grace <= 0 {
 		a.Grace = leave
 	}

@@ -14,7 +14,7 @@ import (
 // exitInner is the code of an inner side that could not do it; nobody sees it.
 const exitInner = 125
 
-// Inner is the other side of RunInside and of RunAlone. A main program calls it before anything
+// Inner is the other side of RunInside and of RunIsolated. A main program calls it before anything
 // else, with its arguments after the name, and exits with the code if it was
 // meant. It does not return when the program begins.
 func Inner(args []string) (handled bool, exit int) {

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Alone is a program in a session of its own: no terminal, no input but what it is fed,
+// Isolated is a program in a session of its own: no terminal, no input but what it is fed,
 // and an end that all share that it started.
-type Alone struct {
+type Isolated struct {
 	Args []string
 	Dir  string    // the real directory, absolute
 	Over string    // the absolute path where it shall appear; empty: nowhere else
@@ -19,7 +19,7 @@ type Alone struct {
 	Err  io.Writer // errors; nil: they go to Out
 	Nice int       // how much less urgent it is than we
 	// Feed writes its input, and returns when that cannot be written any more; then the
-	// input is over. RunAlone returns after it. Nil: there is no input. Not with Over: who
+	// input is over. RunIsolated returns after it. Nil: there is no input. Not with Over: who
 	// is tried at two places would be fed twice.
 	Feed func(io.Writer)
 	// Grace is how long it has to end when it is asked to; 0 is two seconds.
@@ -39,7 +39,7 @@ const leave = 2 * time.Second
 // lag is how long after its last grace a program may take to be gone.
 const lag = 5 * time.Second
 
-// RunAlone runs a program and waits until it has ended, and with it all that it
+// RunIsolated runs a program and waits until it has ended, and with it all that it
 // started. When ctx ends before the program does, it is asked to end, then ended, and
 // the error is that of ctx. Any other error means that it did not run, or that nobody
 // knows how it ended.
@@ -47,7 +47,7 @@ const lag = 5 * time.Second
 // Where our own program can be the keeper (Linux, and a main program that calls Inner)
 // nothing escapes, also not by a session of its own, and also not when we are killed.
 // Elsewhere what leaves the group of the program is not found, and Over is not to be had.
-func RunAlone(ctx context.Context, a Alone) (Ended, error) {
+func RunIsolated(ctx context.Context, a Isolated) (Ended, error) {
 	if a.Grace <= 0 {
 		a.Grace = leave
 	}
@@ -64,7 +64,7 @@ func RunAlone(ctx context.Context, a Alone) (Ended, error) {
 	return a.run(ctx)
 }
 
-func (a Alone) inside() Inside {
+func (a Isolated) inside() Inside {
 	p := Inside{Args: a.Args, Dir: a.Dir, Over: a.Over, Env: a.Env, Out: a.Out, Err: a.Out}
 	if a.Err != nil {
 		p.Err = a.Err

@@ -9,7 +9,7 @@ import (
 )
 
 // group runs the program in a process group of its own, and ends the group with it.
-func (a Alone) group(ctx context.Context) (Ended, error) {
+func (a Isolated) group(ctx context.Context) (Ended, error) {
 	p := a.inside()
 	env := p.envAt(a.Dir)
 	path, err := find(a.Args[0], a.Dir, env)
@@ -55,6 +55,6 @@ func (a Alone) group(ctx context.Context) (Ended, error) {
 	return a.ended(exitOf(cmd.ProcessState), signalOf(cmd.ProcessState)), nil
 }
 
-func (a Alone) ended(exit, sig int) Ended {
+func (a Isolated) ended(exit, sig int) Ended {
 	return Ended{Exit: exit, Signal: sig, Elsewhere: a.inside().moves()}
 }

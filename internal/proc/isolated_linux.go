@@ -34,7 +34,7 @@ type over struct {
 	Ours         bool // it was asked to end before it did
 }
 
-func (a Alone) run(ctx context.Context) (Ended, error) {
+func (a Isolated) run(ctx context.Context) (Ended, error) {
 	if !understood.Load() {
 		return a.group(ctx)
 	}
@@ -60,7 +60,7 @@ func (a Alone) run(ctx context.Context) (Ended, error) {
 }
 
 // kept starts a keeper and waits for its last word. A why means that nothing was run.
-func (a Alone) kept(ctx context.Context, at string) (e Ended, why, err error) {
+func (a Isolated) kept(ctx context.Context, at string) (e Ended, why, err error) {
 	if err := keepDescriptors(); err != nil {
 		return Ended{}, nil, fmt.Errorf("keep descriptors: %w", err)
 	}
@@ -91,7 +91,7 @@ func (a Alone) kept(ctx context.Context, at string) (e Ended, why, err error) {
 	return Ended{Exit: o.Exit, Signal: o.Signal}, nil, nil
 }
 
-func (a Alone) charge(at string) charge {
+func (a Isolated) charge(at string) charge {
 	cwd := a.Dir
 	if at != "" {
 		cwd = at

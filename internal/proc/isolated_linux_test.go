@@ -23,16 +23,16 @@ func init() { programs["alone"], programs["alone at"] = alone, aloneAt }
 
 // alone runs a script in a directory, until somebody ends this.
 func alone(args []string) {
-	_, _ = proc.RunAlone(context.Background(), proc.Alone{Args: sh(args[1]), Dir: args[0], Env: []string{searchPath}})
+	_, _ = proc.RunIsolated(context.Background(), proc.Isolated{Args: sh(args[1]), Dir: args[0], Env: []string{searchPath}})
 }
 
 // aloneAt runs a script at another path, and tells how it ended.
 func aloneAt(args []string) {
-	end, err := proc.RunAlone(context.Background(), proc.Alone{Args: sh(args[2]), Dir: args[0], Over: args[1], Env: []string{searchPath}, Out: os.Stdout})
+	end, err := proc.RunIsolated(context.Background(), proc.Isolated{Args: sh(args[2]), Dir: args[0], Over: args[1], Env: []string{searchPath}, Out: os.Stdout})
 	fmt.Fprintf(os.Stdout, "%+v %v\n", end, err)
 }
 
-var runAlone = map[string]func(context.Context, proc.Alone) (proc.Ended, error){"kept": proc.RunAlone, "group": proc.RunGroup}
+var runAlone = map[string]func(context.Context, proc.Isolated) (proc.Ended, error){"kept": proc.RunIsolated, "group": proc.RunGroup}
 
 func TestAloneTellsTheEnd(t *testing.T) {
 	t.Parallel()
@@ -54,7 +54,7 @@ func TestAloneTellsTheEnd(t *testing.T) {
 			t.Run(how+" "+script, func(t *testing.T) {
 				t.Parallel()
 				var out bytes.Buffer
-				end, err := run(t.Context(), proc.Alone{Args: sh(script), Dir: "/", Env: []string{searchPath, "A=b"}, Out: &out})
+				end, err := run(t.Context(), proc.Isolated{Args: sh(script), Dir: "/", Env: []string{searchPath, "A=b"}, Out: &out})
 				if err != nil || end != want.end {
 					t.Errorf("%+v, %v; want %+v", end, err, want.end)
 				}
@@ -74,7 +74,7 @@ func TestAloneIsLessUrgent(t *testing.T) {
 	}
 	want := fmt.Sprintln(min(19, 20-own+7))
 	var out bytes.Buffer
-	if _, err := proc.RunAlone(t.Context(), proc.Alone{Args: []string{"nice"}, Dir: "/", Env: []string{searchPath}, Out: &out, Nice: 7}); err != nil || out.String() != want {
+	if _, err := proc.RunIsolated(t.Context(), proc.Isolated{Args: []string{"nice"}, Dir: "/", Env: []string{searchPath}, Out: &out, Nice: 7}); err != nil || out.String() != want {
 		t.Errorf("%v, %q; want %q", err, out.String(), want)
 	}
 }
@@ -88,19 +88,19 @@ func TestAloneRefusesAsAShell(t *testing.T) {
 	for how, run := range runAlone {
 		for program, exit := range map[string]int{"no-such-program": 127, "./none": 127, "./text": 126} {
 			var out bytes.Buffer
-			end, err := run(t.Context(), proc.Alone{Args: []string{program}, Dir: dir, Env: []string{searchPath}, Out: &out})
+			end, err := run(t.Context(), proc.Isolated{Args: []string{program}, Dir: dir, Env: []string{searchPath}, Out: &out})
 			if err != nil || end.Exit != exit || !strings.Contains(out.String(), program) {
 				t.Errorf("%s %s: %+v, %v: %s", how, program, end, err, out.String())
 			}
 		}
-		if end, err := run(t.Context(), proc.Alone{Args: sh(":"), Dir: filepath.Join(dir, "none"), Env: []string{searchPath}}); err == nil && end.Exit == 0 {
+		if end, err := run(t.Context(), proc.Isolated{Args: sh(":"), Dir: filepath.Join(dir, "none"), Env: []string{searchPath}}); err == nil && end.Exit == 0 {
 			t.Errorf("%s: ran in a directory that is not there", how)
 		}
 	}
-	if _, err := proc.RunAlone(t.Context(), proc.Alone{Args: sh(":"), Dir: "here"}); err == nil {
+	if _, err := proc.RunIsolated(t.Context(), proc.Isolated{Args: sh(":"), Dir: "here"}); err == nil {
 		t.Error("ran in a relative directory")
 	}
-	if _, err := proc.RunAlone(t.Context(), proc.Alone{Dir: dir}); err == nil {
+	if _, err := proc.RunIsolated(t.Context(), proc.Isolated{Dir: dir}); err == nil {
 		t.Error("ran nothing")
 	}
 }
@@ -162,7 +162,7 @@ func TestNothingSurvivesTheCancel(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				ended := make(chan error, 1)
 				go func() {
-					_, err := run(ctx, proc.Alone{Args: sh(c.script), Dir: dir, Env: []string{searchPath}, Grace: 50 * time.Millisecond})
+					_, err := run(ctx, proc.Isolated{Args: sh(c.script), Dir: dir, Env: []string{searchPath}, Grace: 50 * time.Millisecond})
 					ended <- err
 				}()
 				pid := there(t, dir)
@@ -196,7 +196,7 @@ func TestNothingSurvivesTheEnd(t *testing.T) {
 	}
 	ended := make(chan ending, 1)
 	go func() {
-		end, err := proc.RunAlone(t.Context(), proc.Alone{
+		end, err := proc.RunIsolated(t.Context(), proc.Isolated{
 			Args: sh("(setsid sh stay.sh &); read go < go; echo done; exit 5"), Dir: dir, Env: []string{searchPath}, Out: &out, Grace: 50 * time.Millisecond,
 		})
 		ended <- ending{end, err}
@@ -273,7 +273,7 @@ func TestAloneIsFed(t *testing.T) {
 			t.Run(how+" "+script, func(t *testing.T) {
 				t.Parallel()
 				var out, errs bytes.Buffer
-				end, err := run(t.Context(), proc.Alone{
+				end, err := run(t.Context(), proc.Isolated{
 					Args: sh(script), Dir: "/", Env: []string{searchPath}, Out: &out, Err: &errs,
 					Feed: func(w io.Writer) { _, _ = io.Copy(w, strings.NewReader(strings.Repeat("x", size))) },
 				})
@@ -286,7 +286,7 @@ func TestAloneIsFed(t *testing.T) {
 			})
 		}
 	}
-	if _, err := proc.RunAlone(t.Context(), proc.Alone{Args: sh(":"), Dir: "/", Over: "/tmp", Feed: func(io.Writer) {}}); err == nil {
+	if _, err := proc.RunIsolated(t.Context(), proc.Isolated{Args: sh(":"), Dir: "/", Over: "/tmp", Feed: func(io.Writer) {}}); err == nil {
 		t.Error("fed at another's path")
 	}
 }
@@ -298,7 +298,7 @@ func TestWhoFeedsIsNotKeptWaiting(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() {
-			_, err := run(ctx, proc.Alone{
+			_, err := run(ctx, proc.Isolated{
 				Args: sh("exec sh stay.sh"), Dir: dir, Env: []string{searchPath}, Grace: 50 * time.Millisecond,
 				Feed: func(w io.Writer) { _, _ = io.Copy(w, endless{}) },
 			})

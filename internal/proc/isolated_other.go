@@ -4,4 +4,4 @@ package proc
 
 import "context"
 
-func (a Alone) run(ctx context.Context) (Ended, error) { return a.group(ctx) }
+func (a Isolated) run(ctx context.Context) (Ended, error) { return a.group(ctx) }

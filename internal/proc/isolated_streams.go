@@ -17,7 +17,7 @@ type streams struct {
 	waits      []func(time.Duration)
 }
 
-func (a Alone) streams() (*streams, error) {
+func (a Isolated) streams() (*streams, error) {
 	s := &streams{feed: a.Feed, fed: make(chan struct{})}
 	wait, out, err := hearing(a.Out)
 	if err != nil {

@@ -292,7 +292,7 @@ func (r *run) dress(dir fsx.Dir, name string, o *op) error {
 	}
 	r.dressed = true
 	return r.dressing(o.step.Then, func(d fsx.Dressing) error {
-		d.Alone = true
+		d.SingleName = true
 		return dir.Dress(name, i.Ino, d)
 	})
 }

@@ -131,7 +131,7 @@ const sparedPacks = 24 * time.Hour
 
 func (s *Server) openStore(ctx context.Context, ns retake.NamespaceID, at tenant.Place, password string, create bool) (store.Store, error) {
 	o := kopiastore.Options{
-		Dir: at.Store, FS: fsx.OS(), Locks: fsx.NewLocks(at.Locks), Clock: s.o.Clock, Sole: true,
+		Dir: at.Store, FS: fsx.OS(), Locks: fsx.NewLocks(at.Locks), Clock: s.o.Clock, Exclusive: true,
 		Password: password, Derivation: s.o.Derivation,
 	}
 	if s.o.Bucket != nil {

@@ -43,8 +43,8 @@ func (s *Service) Backup(ctx context.Context, id retake.WorkspaceID) (retake.Bac
 	return s.howFar(ctx, b)
 }
 
-// BackUp sends what is not there yet, and waits for it.
-func (s *Service) BackUp(ctx context.Context, id retake.WorkspaceID) (retake.Backup, error) {
+// PushBackup sends what is not there yet, and waits for it.
+func (s *Service) PushBackup(ctx context.Context, id retake.WorkspaceID) (retake.Backup, error) {
 	if _, err := s.backedRow(ctx, id); err != nil {
 		return retake.Backup{}, err
 	}
@@ -53,7 +53,7 @@ func (s *Service) BackUp(ctx context.Context, id retake.WorkspaceID) (retake.Bac
 		return b, fault("not backed up", unchanged, err)
 	}
 	s.backer.forget(id) // nothing waits for old trouble any more
-	if b, err = s.howFar(ctx, b); err == nil && b.Behind > 0 && s.p.Sole {
+	if b, err = s.howFar(ctx, b); err == nil && b.Behind > 0 && s.p.Exclusive {
 		s.backer.later(id, settle) // what came meanwhile
 	}
 	return b, err
@@ -194,7 +194,7 @@ var backed = []retake.Trigger{
 func newBacker(s *Service) *backer {
 	b := &backer{s: s, timers: map[retake.WorkspaceID]*time.Timer{}, busy: map[retake.WorkspaceID]bool{}}
 	b.life, b.end = context.WithCancel(context.Background())
-	if s.p.Backup == nil || !s.p.Sole {
+	if s.p.Backup == nil || !s.p.Exclusive {
 		return b
 	}
 	all, err := s.p.Backup.All()
@@ -209,7 +209,7 @@ func newBacker(s *Service) *backer {
 
 // checkpoint says that there is one more.
 func (b *backer) checkpoint(cp retake.Checkpoint) {
-	if b.s.p.Backup != nil && b.s.p.Sole && slices.Contains(backed, cp.Trigger) {
+	if b.s.p.Backup != nil && b.s.p.Exclusive && slices.Contains(backed, cp.Trigger) {
 		b.later(cp.Workspace, settle)
 	}
 }

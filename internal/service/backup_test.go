@@ -63,7 +63,7 @@ func (p *pier) open() {
 		Catalog:   cat,
 		OpenStore: func(context.Context, bool) (store.Store, error) { return p.st, nil },
 		FS:        fsx.OS(), Indexes: filepath.Join(p.home, "index"), Data: p.home, Returns: filepath.Join(p.home, "returns"), Locks: fsx.NewMemoryLocks(),
-		Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute, Sole: true,
+		Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute, Exclusive: true,
 		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
 		Floor:  func(int64) int64 { return 0 },
 		Backup: backup.New(backup.Options{Dir: filepath.Join(p.home, "backup"), Path: os.Getenv("PATH"), Paths: true}),
@@ -184,7 +184,7 @@ func TestABackupThatFailsIsLoud(t *testing.T) {
 		t.Errorf("%+v %v", b, err)
 	}
 	p.must(os.Rename(p.remote+".away", p.remote))
-	if b, err = p.s.BackUp(t.Context(), p.ws); err != nil || b.Trouble != nil || b.Behind != 0 {
+	if b, err = p.s.PushBackup(t.Context(), p.ws); err != nil || b.Trouble != nil || b.Behind != 0 {
 		t.Errorf("%+v %v", b, err)
 	}
 	if res := p.save("three"); len(res.Warnings) != 0 {
@@ -230,7 +230,7 @@ func TestNoSaveWaitsForABackup(t *testing.T) {
 func TestThereMayBeNoBackups(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t, false)
-	if _, err := r.s.BackUp(t.Context(), r.ws); !retake.IsKind(err, retake.Invalid) {
+	if _, err := r.s.PushBackup(t.Context(), r.ws); !retake.IsKind(err, retake.Invalid) {
 		t.Errorf("%v", err)
 	}
 	if _, err := r.s.SetBackup(t.Context(), retake.BackupRequest{Workspace: "ws_none"}); !retake.IsKind(err, retake.Invalid) {

@@ -80,7 +80,7 @@ func (s *Service) gists(ctx context.Context, ws retake.WorkspaceID, cps []retake
 		ids[i] = cp.ID
 	}
 	known, err := s.p.Catalog.Gists(ctx, ws, ids)
-	if err != nil || !s.p.Sole {
+	if err != nil || !s.p.Exclusive {
 		return known, err
 	}
 	for _, cp := range cps {
@@ -135,7 +135,7 @@ func (s *Service) newestGood(ctx context.Context, ws retake.WorkspaceID) (*retak
 	s.good.mu.Lock()
 	k, ok := s.good.known[ws]
 	s.good.mu.Unlock()
-	if ok && s.p.Sole && k.latest == last && slices.Equal(k.standing, standing) {
+	if ok && s.p.Exclusive && k.latest == last && slices.Equal(k.standing, standing) {
 		return k.cp, nil
 	}
 	cp, err := s.searchGood(ctx, ws, func(cp retake.Checkpoint, about []retake.Verification) bool { return verify.Good(cp, about, standing) })

@@ -47,7 +47,7 @@ type machineState struct {
 // probe looks at the machine for the newest checkpoint of a workspace, and keeps what
 // changed with it. It answers whether something did.
 func (s *Service) probe(ctx context.Context, cp retake.Checkpoint) bool {
-	if s.p.Probe == nil || !s.p.Sole {
+	if s.p.Probe == nil || !s.p.Exclusive {
 		return false
 	}
 	s.machine.mu.Lock()

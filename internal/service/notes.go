@@ -58,7 +58,7 @@ func (t *teller) enqueue(u untold) {
 	if !t.waits(u.ID) && len(t.queue) < mostTold {
 		t.queue = append(t.queue, t.bounded(u))
 	}
-	if len(t.queue) > 0 && !t.busy && t.s.p.Sole && t.s.life.Err() == nil {
+	if len(t.queue) > 0 && !t.busy && t.s.p.Exclusive && t.s.life.Err() == nil {
 		t.busy = true
 		t.s.hears.Go(func() { t.work(t.s.life, true) })
 	}
@@ -147,7 +147,7 @@ func (t *teller) settled(ctx context.Context) {
 
 // rest tells what a short life leaves time for.
 func (t *teller) rest() {
-	if t.s.p.Sole {
+	if t.s.p.Exclusive {
 		return
 	}
 	ctx, cancel := context.WithTimeout(t.s.life, soonAfter)

@@ -24,7 +24,7 @@ func (s *Service) Observe(ctx context.Context, sig retake.Signal) (retake.Reacti
 	case <-ctx.Done():
 		return retake.Reaction{}, ctx.Err()
 	}
-	if s.p.Sole {
+	if s.p.Exclusive {
 		s.hearOlder(sig.ID)
 	}
 	return s.observe(ctx, sig, false)

@@ -93,7 +93,7 @@ func (r *room) open(sole bool, seam fsx.FS) {
 		OpenStore: func(context.Context, bool) (store.Store, error) { return r.st, nil },
 		FS:        seam, Indexes: filepath.Join(r.home, "index"), Data: r.home,
 		Returns: filepath.Join(r.home, "returns"), Locks: fsx.NewMemoryLocks(),
-		Clock: r.clock, Boot: "this run", Home: "/nobody", Wait: time.Minute, Sole: sole,
+		Clock: r.clock, Boot: "this run", Home: "/nobody", Wait: time.Minute, Exclusive: sole,
 		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
 		Floor:  func(int64) int64 { return r.floor.Load() },
 		Budget: func(int64) int64 { return r.budget.Load() },

@@ -66,7 +66,7 @@ func (r *runner) checkpoint(cp retake.Checkpoint) {
 		return
 	}
 	standing := r.s.standing(cp.Workspace)
-	if len(standing) == 0 || !r.s.p.Sole || cp.Coverage.Grade != retake.Complete || cp.Turn != nil && cp.Turn.Running > 0 {
+	if len(standing) == 0 || !r.s.p.Exclusive || cp.Coverage.Grade != retake.Complete || cp.Turn != nil && cp.Turn.Running > 0 {
 		return
 	}
 	r.stop(cp.Workspace)

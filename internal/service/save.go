@@ -130,7 +130,7 @@ func (s *Service) begin(ctx context.Context, l *live, ws retake.Workspace, root 
 	if err := s.follow(ctx, st, w.Head()); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	if l.tip != nil && s.p.Sole && l.tip.Number == w.Head().Latest {
+	if l.tip != nil && s.p.Exclusive && l.tip.Number == w.Head().Latest {
 		t.parent = l.tip // nobody else writes
 	} else if t.parent, err = s.tip(ctx, st, w.Head()); err != nil {
 		return nil, errors.Join(err, w.Close())

@@ -73,7 +73,7 @@ func (k *shop) open(sole bool) *service.Service {
 	p := service.Parts{
 		Catalog: cat, OpenStore: func(context.Context, bool) (store.Store, error) { return unclosed{k.st}, nil },
 		FS: fsx.OS(), Indexes: filepath.Join(k.home, "index"), Data: k.home, Returns: filepath.Join(k.home, "returns"), Sessions: filepath.Join(k.home, "sessions"),
-		Locks: fsx.NewMemoryLocks(), Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute, Sole: sole,
+		Locks: fsx.NewMemoryLocks(), Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute, Exclusive: sole,
 		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
 		Floor:  func(int64) int64 { return 0 },
 		Habits: k.habits,

@@ -57,7 +57,7 @@ const bareWait = 5 * time.Second
 func (s *Service) tellBare(ctx context.Context, ws retake.WorkspaceID) {
 	ctx, cancel := context.WithTimeout(ctx, bareWait)
 	defer cancel()
-	if s.p.Sole {
+	if s.p.Exclusive {
 		s.teller.settled(ctx)
 		return
 	}

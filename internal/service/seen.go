@@ -10,7 +10,7 @@ import (
 // every file of the store, and who asks how things stand waits for the answer. A service
 // that alone writes measures after every save; another one measures now.
 func (s *Service) lastSpace(ctx context.Context) (retake.StoreState, error) {
-	if !s.p.Sole {
+	if !s.p.Exclusive {
 		return s.Space(ctx)
 	}
 	s.bounds.mu.Lock()

@@ -72,7 +72,7 @@ type Parts struct {
 
 	Processes bool // agents run on this machine: the end of their process can be seen
 
-	Sole bool // this service alone writes, for long: it keeps more in memory, and looks after the store between saves
+	Exclusive bool // this service alone writes, for long: it keeps more in memory, and looks after the store between saves
 }
 
 // Service is retake.Service beside the files.
@@ -121,7 +121,7 @@ func New(p Parts) *Service {
 	}
 	s.backer = newBacker(s)
 	s.caughtUp = make(chan struct{})
-	if !p.Sole {
+	if !p.Exclusive {
 		close(s.caughtUp)
 		return s
 	}

@@ -53,7 +53,7 @@ func TestOnTheRealService(t *testing.T) {
 		t.Fatal(err)
 	}
 	held := clock.NewHeld(picturetest.Now)
-	s, err := assemble.Solo(ctx, config.Config{Data: filepath.Join(data, "data"), Home: "/nobody", Boot: "this run"}, set, assemble.Options{Clock: held})
+	s, err := assemble.OpenService(ctx, config.Config{Data: filepath.Join(data, "data"), Home: "/nobody", Boot: "this run"}, set, assemble.Options{Clock: held})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func Run(ctx context.Context, j Job) Outcome {
 	bounded, cancel := context.WithTimeout(ctx, j.Limit)
 	defer cancel()
 	var out tail
-	end, err := proc.RunAlone(bounded, proc.Alone{
+	end, err := proc.RunIsolated(bounded, proc.Isolated{
 		Args: []string{shell, "-c", j.Command}, Dir: j.Dir, Over: j.Over, Env: j.Env, Out: &out, Nice: behind,
 	})
 	o.Took = j.Clock.Now().Sub(o.Started)

@@ -124,7 +124,7 @@ func newBound(r *run, settings map[string]string) (*bound, error) {
 	}
 	if err == nil {
 		c := config.Config{Data: filepath.Join(p.dir, "data"), Home: "/nobody", Boot: "this run"}
-		b.svc, err = assemble.Solo(context.Background(), c, set, assemble.Options{Derivation: derivation, Sole: true, Clock: b.clock})
+		b.svc, err = assemble.OpenService(context.Background(), c, set, assemble.Options{Derivation: derivation, Exclusive: true, Clock: b.clock})
 	}
 	if err == nil {
 		err = b.begin(set)

@@ -90,7 +90,7 @@ func (h *home) furnish(ctx context.Context, workspaces int) error {
 	if err != nil {
 		return err
 	}
-	s, err := assemble.Solo(ctx, c, set, assemble.Options{Derivation: derivation})
+	s, err := assemble.OpenService(ctx, c, set, assemble.Options{Derivation: derivation})
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (h *home) alone(ctx context.Context) (retake.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return assemble.Lone(ctx, c, set)
+	return assemble.OpenWithoutDaemon(ctx, c, set)
 }
 
 func (h *home) env() []string {

@@ -72,7 +72,7 @@ func (t *twins) open(ctx context.Context) error {
 	}
 	t.set = set
 	return inTime("open", func() error {
-		s, err := assemble.Solo(ctx, config.Config{Data: t.data, Home: t.home, Boot: "this run", Self: t.self}, set, assemble.Options{Derivation: derivation, Sole: true})
+		s, err := assemble.OpenService(ctx, config.Config{Data: t.data, Home: t.home, Boot: "this run", Self: t.self}, set, assemble.Options{Derivation: derivation, Exclusive: true})
 		if err == nil {
 			t.svc = s
 		}

@@ -66,7 +66,7 @@ func soloAt(ctx context.Context, data, boot string, fsys fsx.FS) (retake.Service
 		return nil, err
 	}
 	c := config.Config{Data: data, Home: "/nobody", Boot: boot}
-	return assemble.Solo(ctx, c, set, assemble.Options{FS: fsys, Derivation: derivation})
+	return assemble.OpenService(ctx, c, set, assemble.Options{FS: fsys, Derivation: derivation})
 }
 
 // saving is what a child does: a number of steps of work, each followed by a

@@ -56,7 +56,7 @@ func (s *shop) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.svc, err = assemble.Solo(ctx, config.Config{Data: s.data, Home: "/nobody", Boot: "x"}, settings, s.opts)
+	s.svc, err = assemble.OpenService(ctx, config.Config{Data: s.data, Home: "/nobody", Boot: "x"}, settings, s.opts)
 	return err
 }
 

@@ -56,7 +56,7 @@ func solo(ctx context.Context, dir string) (*service.Service, error) {
 		return nil, err
 	}
 	c := config.Config{Data: filepath.Join(dir, "data"), Home: "/nobody", Boot: "this run"}
-	return assemble.Solo(ctx, c, set, assemble.Options{Derivation: derivation})
+	return assemble.OpenService(ctx, c, set, assemble.Options{Derivation: derivation})
 }
 
 func makeMany(ctx context.Context, dir string) ([]retake.WorkspaceID, error) {

@@ -58,7 +58,7 @@ func newBed(t *testing.T) *bed {
 	b.s = service.New(service.Parts{
 		Catalog: cat,
 		OpenStore: func(ctx context.Context, create bool) (store.Store, error) {
-			o := kopiastore.Options{Dir: filepath.Join(b.data, "store"), FS: fsx.OS(), Locks: locks, Clock: clock.Wall, Sole: true}
+			o := kopiastore.Options{Dir: filepath.Join(b.data, "store"), FS: fsx.OS(), Locks: locks, Clock: clock.Wall, Exclusive: true}
 			var err error
 			if create {
 				b.st, err = kopiastore.Create(ctx, o)
@@ -69,7 +69,7 @@ func newBed(t *testing.T) *bed {
 		},
 		FS: fsx.OS(), Indexes: filepath.Join(b.data, "index"), Data: b.data, Returns: filepath.Join(b.data, "returns"),
 		Signals: filepath.Join(b.data, "signals"), Sessions: filepath.Join(b.data, "sessions"), Locks: locks,
-		Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute, Sole: true,
+		Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute, Exclusive: true,
 		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
 		Floor:  func(int64) int64 { return 0 },
 		Backup: backup.New(backup.Options{Dir: filepath.Join(b.data, "backup"), Path: os.Getenv("PATH"), Locks: locks, Paths: true}),
@@ -179,7 +179,7 @@ func (b *bed) backUp() {
 	b.must(exec.CommandContext(b.Context(), "git", "init", "-q", "--bare", b.remote).Run())
 	_, err := b.s.SetBackup(b.Context(), retake.BackupRequest{Workspace: b.ws, URL: b.remote})
 	b.must(err)
-	_, err = b.s.BackUp(b.Context(), b.ws)
+	_, err = b.s.PushBackup(b.Context(), b.ws)
 	b.must(err)
 }
 

@@ -41,7 +41,7 @@ func must(t testing.TB, err error) {
 
 func inS3(t *testing.T, b *real.S3, sole bool) kopiastore.Options {
 	return kopiastore.Options{
-		Dir: t.TempDir(), FS: fsx.OS(), Locks: fsx.NewLocks(t.TempDir()), Clock: clock.Wall, Sole: sole, Password: word, Derivation: derivation,
+		Dir: t.TempDir(), FS: fsx.OS(), Locks: fsx.NewLocks(t.TempDir()), Clock: clock.Wall, Exclusive: sole, Password: word, Derivation: derivation,
 		Bucket: &kopiastore.Bucket{Endpoint: b.Endpoint, Region: b.Region, Name: b.Name, Prefix: "ns/" + uuid.NewString(), AccessKey: b.AccessKey, SecretKey: b.SecretKey, Plain: true},
 	}
 }

@@ -42,15 +42,15 @@ func TestServiceOnPostgresAndS3(t *testing.T) {
 	bucket := real.StartS3(t)
 	for name, open := range map[string]func(t *testing.T, home string) assemble.Options{
 		"postgres and S3": func(_ *testing.T, home string) assemble.Options {
-			return assemble.Options{Sole: true, Catalog: rowsIn(db, home), Store: bytesIn(bucket, home)}
+			return assemble.Options{Exclusive: true, Catalog: rowsIn(db, home), Store: bytesIn(bucket, home)}
 		},
 		"sqlite and S3": func(_ *testing.T, home string) assemble.Options {
-			return assemble.Options{Sole: true, Catalog: func(ctx context.Context) (catalog.Catalog, error) {
+			return assemble.Options{Exclusive: true, Catalog: func(ctx context.Context) (catalog.Catalog, error) {
 				return sqlite.Open(ctx, filepath.Join(home, "rows.db"), nameOf(home), sqlite.Options{})
 			}, Store: bytesIn(bucket, home)}
 		},
 		"postgres and disk": func(_ *testing.T, home string) assemble.Options {
-			return assemble.Options{Sole: true, Catalog: rowsIn(db, home)}
+			return assemble.Options{Exclusive: true, Catalog: rowsIn(db, home)}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestServiceOnPostgresAndS3(t *testing.T) {
 				c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run"}
 				o := open(t, home)
 				o.Track.Only = retake.TrackingScan
-				s, err := assemble.Solo(t.Context(), c, set, o)
+				s, err := assemble.OpenService(t.Context(), c, set, o)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -96,7 +96,7 @@ func bytesIn(s *real.S3, home string) func(context.Context, bool) (store.Store, 
 			}
 		}
 		o := kopiastore.Options{
-			Dir: dir, FS: fsx.OS(), Locks: fsx.NewLocks(locks), Clock: clock.Wall, Sole: true, Password: "of " + home, Derivation: derivation,
+			Dir: dir, FS: fsx.OS(), Locks: fsx.NewLocks(locks), Clock: clock.Wall, Exclusive: true, Password: "of " + home, Derivation: derivation,
 			Bucket: &kopiastore.Bucket{Endpoint: s.Endpoint, Region: s.Region, Name: s.Name, Prefix: nameOf(home) + "/", AccessKey: s.AccessKey, SecretKey: s.SecretKey, Plain: true},
 		}
 		if create {

@@ -41,7 +41,7 @@ func newYard(t testing.TB, o assemble.Options) *yard {
 	set, err := config.Load(filepath.Join(t.TempDir(), "config.json"))
 	y.must(err)
 	o.Derivation = derivation
-	y.s, err = assemble.Solo(t.Context(), c, set, o)
+	y.s, err = assemble.OpenService(t.Context(), c, set, o)
 	y.must(err)
 	t.Cleanup(func() { y.must(y.s.Close()) })
 	return y
@@ -106,7 +106,7 @@ func (y *yard) set() retake.Backup {
 
 func (y *yard) backUp() retake.Backup {
 	y.t.Helper()
-	b, err := y.s.BackUp(y.t.Context(), y.ws.ID)
+	b, err := y.s.PushBackup(y.t.Context(), y.ws.ID)
 	y.must(err)
 	return b
 }

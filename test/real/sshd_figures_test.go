@@ -15,7 +15,7 @@ func BenchmarkSSHBackup(b *testing.B) {
 	const files, checkpoints, edits = 10_000, 1000, 10
 	for b.Loop() {
 		b.StopTimer()
-		y := newYard(b, assemble.Options{Sole: true})
+		y := newYard(b, assemble.Options{Exclusive: true})
 		for i := range files {
 			y.write(fmt.Sprintf("src/%02d/%02d/file%d.go", i/1000, i/100%10, i), fmt.Sprintf("package p%d\n\n// text of file %d\nfunc F() string { return %q }\n", i, i, fmt.Sprint("value of ", i*7919)))
 		}

@@ -74,7 +74,7 @@ func TestSSHOtherHostIsRefused(t *testing.T) {
 	y.host.Start()
 	y.write("a.txt", "b\n")
 	y.save("not for strangers")
-	_, err := y.s.BackUp(t.Context(), y.ws.ID)
+	_, err := y.s.PushBackup(t.Context(), y.ws.ID)
 	if !errors.Is(err, backup.ErrHost) || !retake.IsKind(err, retake.Denied) {
 		t.Errorf("%v", err)
 	}
@@ -98,7 +98,7 @@ func TestSSHOtherHostIsRefused(t *testing.T) {
 // TestSSHHostThatIsAway is said and tried again, in the background.
 func TestSSHHostThatIsAway(t *testing.T) {
 	t.Parallel()
-	y := newYard(t, assemble.Options{Sole: true})
+	y := newYard(t, assemble.Options{Exclusive: true})
 	y.write("a.txt", "a\n")
 	y.init()
 	y.set()
@@ -111,7 +111,7 @@ func TestSSHHostThatIsAway(t *testing.T) {
 	if b.Trouble.Kind != retake.Away || b.Trouble.Next == nil || b.Behind != 2 {
 		t.Errorf("%+v", b)
 	}
-	if _, err := y.s.BackUp(t.Context(), y.ws.ID); !errors.Is(err, backup.ErrAway) {
+	if _, err := y.s.PushBackup(t.Context(), y.ws.ID); !errors.Is(err, backup.ErrAway) {
 		t.Errorf("%v", err)
 	}
 	y.host.Start()
@@ -151,7 +151,7 @@ func TestSSHRewrittenRemoteIsKept(t *testing.T) {
 	y.git("--git-dir", y.repo, "update-ref", "refs/heads/"+b.Branch, other)
 	y.write("a.txt", "b\n")
 	y.save("more")
-	if _, err := y.s.BackUp(t.Context(), y.ws.ID); !errors.Is(err, backup.ErrRewritten) || !retake.IsKind(err, retake.Moved) {
+	if _, err := y.s.PushBackup(t.Context(), y.ws.ID); !errors.Is(err, backup.ErrRewritten) || !retake.IsKind(err, retake.Moved) {
 		t.Errorf("%v", err)
 	}
 	if y.tip() != other {
@@ -167,7 +167,7 @@ func TestSSHKeyThatIsNotLetIn(t *testing.T) {
 	y.init()
 	y.set()
 	y.host.LetIn("")
-	if _, err := y.s.BackUp(t.Context(), y.ws.ID); !errors.Is(err, backup.ErrRefused) || !retake.IsKind(err, retake.Denied) {
+	if _, err := y.s.PushBackup(t.Context(), y.ws.ID); !errors.Is(err, backup.ErrRefused) || !retake.IsKind(err, retake.Denied) {
 		t.Errorf("%v", err)
 	}
 }

@@ -36,7 +36,7 @@ func newHouse(t *testing.T, settings ...string) *house {
 		h.must(set.Set(settings[i], settings[i+1]))
 	}
 	c := config.Config{Data: filepath.Join(t.TempDir(), "data"), Home: "/nobody", Boot: "this run"}
-	h.s, err = assemble.Solo(t.Context(), c, set, assemble.Options{Sole: true, Clock: h.clock})
+	h.s, err = assemble.OpenService(t.Context(), c, set, assemble.Options{Exclusive: true, Clock: h.clock})
 	h.must(err)
 	t.Cleanup(func() { _ = h.s.Close() })
 	h.must(os.Mkdir(h.root, 0o755))

@@ -102,7 +102,7 @@ func (p *Pool) serve(ctx context.Context, ns retake.NamespaceID, r *room) (*serv
 		},
 		FS: fsx.OS(), Indexes: dirs["index"], Data: own, Clock: p.o.Clock, Boot: p.o.Boot,
 		Returns: dirs["returns"], Signals: dirs["signals"], Sessions: dirs["sessions"],
-		Locks: fsx.NewLocks(place.Locks), Fence: true, Wait: waitForWriter, Sole: true, Protection: "remote",
+		Locks: fsx.NewLocks(place.Locks), Fence: true, Wait: waitForWriter, Exclusive: true, Protection: "remote",
 		Policy:     func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
 		Floor:      p.o.Floor,
 		Steadfast:  true, // an agent that fills the store must not push older checkpoints out

@@ -82,7 +82,7 @@ func newBucket(ctx context.Context, opts Options, now func() time.Time) (*bucket
 	if opts.patience > 0 {
 		b.patience = opts.patience
 	}
-	b.list.now, b.list.sole, b.list.rest, b.list.want = opts.Clock.Now, opts.Sole, listingAge, isIndex
+	b.list.now, b.list.sole, b.list.rest, b.list.want = opts.Clock.Now, opts.Exclusive, listingAge, isIndex
 	b.list.read = func(ctx context.Context) ([]blob.Metadata, error) { return b.read(ctx, "x") }
 	err := b.within(ctx, small, func(ctx context.Context) (err error) {
 		b.st, err = s3.New(ctx, &s3.Options{

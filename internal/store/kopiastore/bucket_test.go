@@ -23,7 +23,7 @@ const secretWord = "a password that is kept elsewhere"
 
 func inBucket(t *testing.T, f *fakeS3, sole bool) kopiastore.Options {
 	return kopiastore.Options{
-		Dir: t.TempDir(), FS: fsx.OS(), Locks: fsx.NewLocks(t.TempDir()), Clock: clock.Wall, Sole: sole, Derivation: derivation,
+		Dir: t.TempDir(), FS: fsx.OS(), Locks: fsx.NewLocks(t.TempDir()), Clock: clock.Wall, Exclusive: sole, Derivation: derivation,
 		Bucket: f.bucket("ns/one"), Password: secretWord,
 	}
 }

@@ -98,7 +98,7 @@ func (w *writer) commit(ctx context.Context, sum retake.Summary) error {
 		w.l.stale = append(w.l.stale, w.l.id)
 	}
 	w.l.id, w.l.seq = mid, w.l.seq+1
-	if len(w.l.stale) >= staleStep && !w.s.opts.Sole {
+	if len(w.l.stale) >= staleStep && !w.s.opts.Exclusive {
 		if err := w.dropStale(ctx); err != nil {
 			return err
 		}

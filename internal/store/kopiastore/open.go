@@ -38,10 +38,10 @@ type Options struct {
 	// by Create and lies in Dir.
 	Password string
 
-	// Sole promises that no other process writes to this store while it is open: the
+	// Exclusive promises that no other process writes to this store while it is open: the
 	// caller holds a lock that makes it so. Then lists, lines and the view of the
 	// index are kept in memory, and upkeep waits for Tend.
-	Sole bool
+	Exclusive bool
 
 	// Derivation names how a new store makes its key from the password; "" is
 	// ours. Harnesses that make thousands of stores are built with the engine's
@@ -225,5 +225,5 @@ func (s *Store) mountDisk(create bool) (blobs, error) {
 		return nil, err
 	}
 	free := func() (int64, int64, error) { return s.opts.FS.Free(filepath.Join(s.opts.Dir, blobsDir)) }
-	return newDisk(dir, free, s.clock.Now, s.opts.Clock.Now, s.opts.Sole), nil
+	return newDisk(dir, free, s.clock.Now, s.opts.Clock.Now, s.opts.Exclusive), nil
 }

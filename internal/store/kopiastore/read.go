@@ -75,7 +75,7 @@ func readDir(ctx context.Context, r repo.Repository, id retake.ObjectID) ([]reta
 // fresh runs f on the store's view and, when something is not found there, once
 // more on a new one: another process, or a writer of ours, may have added it.
 func fresh[T any](ctx context.Context, s *Store, f func(repo.Repository) (T, error)) (T, error) {
-	if s.opts.Sole {
+	if s.opts.Exclusive {
 		r, release, err := s.reading(ctx)
 		if err != nil {
 			var none T
@@ -97,7 +97,7 @@ func fresh[T any](ctx context.Context, s *Store, f func(repo.Repository) (T, err
 }
 
 func (s *Store) refresh(ctx context.Context) error {
-	if s.opts.Sole {
+	if s.opts.Exclusive {
 		return nil // readers see what writers commit
 	}
 	s.mu.Lock()
@@ -124,7 +124,7 @@ func (s *Store) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, er
 
 // File opens the bytes of a file.
 func (s *Store) File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error) {
-	if s.opts.Sole {
+	if s.opts.Exclusive {
 		r, release, err := s.reading(ctx)
 		if err != nil {
 			return nil, err

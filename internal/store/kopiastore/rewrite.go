@@ -66,7 +66,7 @@ func (c *sweep) rewriteSparse(ctx context.Context) error {
 // false when one is there.
 func (c *sweep) hush() bool {
 	switch {
-	case !c.s.opts.Sole || c.quiet:
+	case !c.s.opts.Exclusive || c.quiet:
 		return true
 	case c.wipe: // it must be done, so it waits for who reads
 		c.s.reads.Lock()

@@ -40,7 +40,7 @@ func TestSoleStore(t *testing.T) {
 
 func suite(t *testing.T, sole bool) {
 	storetest.Run(t, func(t *testing.T) storetest.Harness {
-		o := kopiastore.Options{Dir: t.TempDir(), FS: fsx.OS(), Locks: fsx.NewLocks(t.TempDir()), Clock: clock.Wall, Sole: sole, Derivation: derivation}
+		o := kopiastore.Options{Dir: t.TempDir(), FS: fsx.OS(), Locks: fsx.NewLocks(t.TempDir()), Clock: clock.Wall, Exclusive: sole, Derivation: derivation}
 		s, err := kopiastore.Create(context.Background(), o)
 		if err != nil {
 			t.Fatal(err)

@@ -49,7 +49,7 @@ func newYard(t *testing.T, sole bool) *yard {
 	t.Helper()
 	y := &yard{T: t, dir: t.TempDir(), hook: &gateHook{Locks: fsx.NewLocks(t.TempDir())}}
 	y.ws = retake.Workspace{ID: retake.WorkspaceID(retake.WorkspacePrefix + uuid.NewString()), Name: "yard", Created: time.Unix(1e9, 0).UTC()}
-	s, err := kopiastore.Create(t.Context(), kopiastore.Options{Dir: y.dir, FS: fsx.OS(), Locks: y.hook, Clock: clock.Wall, Sole: sole, Derivation: derivation})
+	s, err := kopiastore.Create(t.Context(), kopiastore.Options{Dir: y.dir, FS: fsx.OS(), Locks: y.hook, Clock: clock.Wall, Exclusive: sole, Derivation: derivation})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ const epochStep = 64
 // work out is told by Close and tried again later.
 func (w *writer) afterSeal(ctx context.Context) {
 	w.seals++
-	if w.s.opts.Sole {
+	if w.s.opts.Exclusive {
 		w.s.mu.Lock()
 		defer w.s.mu.Unlock()
 		w.s.seals++
@@ -61,7 +61,7 @@ const viewAge = 3
 // next writers a new, short view. A store that is shared does this as it writes.
 func (s *Store) Tend(ctx context.Context) error {
 	s.mu.Lock()
-	due := s.opts.Sole && s.seals >= epochStep
+	due := s.opts.Exclusive && s.seals >= epochStep
 	if due {
 		s.seals = 0
 		s.tended++

@@ -32,7 +32,7 @@ func (s *Store) newView(ctx context.Context) (*view, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin session: %w", err)
 	}
-	if !s.opts.Sole {
+	if !s.opts.Exclusive {
 		err = s.blobs.renew(ctx)
 		if err == nil { // another process may have swept, with a clock ahead of ours
 			err = startClock(ctx, s.clock, s.home, s.blobs)
@@ -48,7 +48,7 @@ func (s *Store) newView(ctx context.Context) (*view, error) {
 		return nil, fmt.Errorf("begin session: %w", errors.Join(err, base.Close(ctx)))
 	}
 	vw := &view{base: base, shared: shared}
-	if s.opts.Sole {
+	if s.opts.Exclusive {
 		vw.reader, err = s.sessionOn(ctx, vw, neverPack, nil)
 	}
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Store) sessionOn(ctx context.Context, vw *view, pack int, done func(con
 // newSession begins a session on a view of its own, or, for a sole owner, on the
 // one that is kept.
 func (s *Store) newSession(ctx context.Context) (*session, error) {
-	if s.opts.Sole {
+	if s.opts.Exclusive {
 		vw, err := s.borrow(ctx)
 		if err != nil {
 			return nil, err
@@ -161,7 +161,7 @@ func (s *Store) retireLocked(ctx context.Context) error {
 // reading answers what to read with, and how to give it back. A sole owner reads
 // through the view that its writers commit to, and so is never behind them.
 func (s *Store) reading(ctx context.Context) (repo.Repository, func(), error) {
-	if !s.opts.Sole {
+	if !s.opts.Exclusive {
 		return s.rep, func() {}, nil
 	}
 	s.waiting.Add(1)

@@ -24,7 +24,7 @@ func TestNextWriterKnowsTheOneBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := kopiastore.Create(ctx, kopiastore.Options{Dir: t.TempDir(), FS: fsx.OS(), Locks: fsx.NewLocks(t.TempDir()), Clock: clock.Wall, Sole: true})
+	s, err := kopiastore.Create(ctx, kopiastore.Options{Dir: t.TempDir(), FS: fsx.OS(), Locks: fsx.NewLocks(t.TempDir()), Clock: clock.Wall, Exclusive: true})
 	must(err)
 	defer s.Close()
 	ws := retake.Workspace{ID: retake.WorkspaceID(retake.WorkspacePrefix + uuid.Must(uuid.NewV7()).String()), Name: "shop"}

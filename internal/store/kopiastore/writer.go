@@ -74,7 +74,7 @@ func (s *Store) Begin(ctx context.Context, ws retake.Workspace) (store.Writer, e
 // enter counts a writer of a sole owner. The first after a sync that was refused begins
 // with what the disk holds; beside others that wrote before it there is nothing to begin.
 func (s *Store) enter(ctx context.Context) error {
-	if !s.opts.Sole {
+	if !s.opts.Exclusive {
 		return nil
 	}
 	s.mu.Lock()
@@ -91,7 +91,7 @@ func (s *Store) enter(ctx context.Context) error {
 func (s *Store) exit() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.opts.Sole {
+	if s.opts.Exclusive {
 		s.writers--
 	}
 }
@@ -319,9 +319,9 @@ func (w *writer) Close() error {
 	ctx := context.Background() // a cancelled save must still give its locks back
 	err := w.upkeep
 	switch {
-	case w.s.opts.Sole && w.broken != nil:
+	case w.s.opts.Exclusive && w.broken != nil:
 		err = errors.Join(err, w.s.retire(ctx)) // what it left in memory is in doubt
-	case w.s.opts.Sole && w.l.seq > 0:
+	case w.s.opts.Exclusive && w.l.seq > 0:
 		w.s.keepLine(w.v, kept{w.l, w.top, w.mid})
 	case w.broken == nil && w.seals > 0 && w.l.seq%epochStep == 0:
 		err = errors.Join(err, stepEpoch(ctx, w.v))
