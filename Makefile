@@ -1,7 +1,7 @@
 export GOFLAGS := -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: help build test lint script verify ordeal purge agents headless bench sizes story pictures
+.PHONY: help build test lint script verify ordeal purge agents headless bench sizes story pictures docs
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,10 @@ sdk: ## the clients in three languages, asked the same of a real server
 	node --test sdk/typescript/
 	cd sdk/python && PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -q
 	go run ./test/sdk -python $(PYTHON)
+
+docs: ## lint the description of the API, and render it as bin/api.html
+	npx --yes @redocly/cli@2.73.0 lint api/openapi.yaml
+	npx --yes @redocly/cli@2.73.0 build-docs api/openapi.yaml -o bin/api.html
 
 .PHONY: console browser
 
