@@ -46,7 +46,7 @@ var reasons = map[string]string{
 	"the store grows, shared directories, to the changed bytes compressed": "the bare engine grows by as much (see its column below). In the stock format a directory is one" +
 		" object, so one changed entry writes the whole listing again, and some of these directories are large.",
 	"the store grows, random places, to the changed bytes compressed": "the bare engine grows by as much, for the same reason.",
-	"the same after maintenance (retake space --free)":                "what is left above the changed bytes are listings and heads of the line, which every checkpoint has of its own.",
+	"the same after maintenance (retake space --free)":                "the rest above the changed bytes is directory listings and metadata, which every checkpoint has.",
 	"ten times the files, random places, to its own figure": "ten random files lie in up to ten listings of 2,500 packages in the larger tree, and in one in the" +
 		" smaller; these listings are written as a whole. In shared directories the number of files does not matter.",
 }

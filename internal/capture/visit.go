@@ -287,8 +287,8 @@ func slash(path string, isDir bool) string {
 	return path
 }
 
-// unreadable makes a gap of what one path does, and an error of what ends the
-// whole capture: out of descriptors or memory, or stopped.
+// unreadable turns an error of one path into a gap. What ends the whole capture stays an
+// error: no descriptors or memory left, or a cancelled context.
 func (v *visitor) unreadable(path string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, fsx.ErrCrashed) || fsx.Exhausted(err) {
 		return err

@@ -90,7 +90,7 @@ func (c *listening) run(ctx context.Context) error {
 		case !retake.IsKind(err, retake.Away) && !retake.IsKind(err, retake.Busy):
 			return err
 		case !c.lost && !c.json:
-			fmt.Fprintf(c.Err, "%s %s\n", c.talk().Yellow("!"), "The server does not answer. What happens meanwhile follows when it does.")
+			fmt.Fprintf(c.Err, "%s %s\n", c.talk().Yellow("!"), "The server does not answer. Events that happen meanwhile are shown when it does.")
 		}
 		c.lost = true
 	}

@@ -172,7 +172,7 @@ func renderPurgePlan(l picture.Look, p retake.PurgePlan) string {
 func purgeNotes(l picture.Look, p retake.PurgePlan) string {
 	var b strings.Builder
 	for _, name := range p.Live {
-		fmt.Fprintf(&b, "%s %s is still there, and the next save records it again.\n", l.Yellow("!"), screen.Escape(name))
+		fmt.Fprintf(&b, "%s %s still exists, so the next save records it again.\n", l.Yellow("!"), screen.Escape(name))
 	}
 	for _, text := range p.Beyond {
 		fmt.Fprintf(&b, "%s Not removed: %s\n", l.Yellow("!"), screen.Escape(text))

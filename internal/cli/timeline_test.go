@@ -235,7 +235,7 @@ func TestVerifyColumn(t *testing.T) {
 		"? test       –":     {{Name: "test", Verdict: retake.CouldNotRun}},
 		"≈ test       –":     {{Name: "test", Verdict: retake.RanOnOther}},
 		"◌ test       –":     {{Name: "test", Verdict: retake.Running}, {Name: "lint", Verdict: retake.Passed}},
-		"✔ like 14     –":     {{Name: "test", Verdict: retake.Passed, As: 14}, {Name: "lint", Verdict: retake.Passed, As: 14}},
+		"✔ like 14     –":    {{Name: "test", Verdict: retake.Passed, As: 14}, {Name: "lint", Verdict: retake.Passed, As: 14}},
 		"“✔” test     –":     {{Name: "test", Verdict: retake.Passed, Claim: true}},
 		"✔ lint       –":     {{Name: "test", Verdict: retake.Failed, Claim: true}, {Name: "lint", Verdict: retake.Passed}},
 		"✔ a\\x1bb     –":    {{Name: "a\x1bb", Verdict: retake.Passed}},

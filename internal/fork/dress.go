@@ -10,7 +10,7 @@ import (
 	"github.com/retake-dev/retake/internal/mark"
 )
 
-// foreign are the bits that run a program with the rights of its owner or group.
+// foreign are the setuid and setgid bits: they run a program with the rights of its owner or group.
 const foreign = 0o6000
 
 // dress gives an entry's attributes. Only root can give files away: for others they

@@ -42,7 +42,7 @@ func (n inode) value(name string, buf []byte) (size int, err error) {
 	return size, err
 }
 
-// xattrs answers nil when there are none. Linux ends a list and a value at
+// xattrs returns nil if there are none. Linux ends a list and a value at
 // 64 KiB, so one buffer each is always enough.
 func (n inode) xattrs() (attrs map[string][]byte, err error) {
 	list := buffers.Get().(*[bufferSize]byte)

@@ -75,7 +75,7 @@ func (s *Service) lastSaid(ctx context.Context, ws retake.Workspace, ref string)
 		}
 		cp = *to
 	}
-	return cp, &retake.Error{Kind: retake.Limit, What: "too many restores lead to one another", Safe: unchanged}
+	return cp, &retake.Error{Kind: retake.Limit, What: "the chain of restores is too long", Safe: unchanged}
 }
 
 const maxHops = 100
@@ -108,7 +108,7 @@ func spoke(cp retake.Checkpoint) bool {
 	return cp.Turn != nil && cp.Turn.Session != "" && cp.Turn.Agent != byHand && cp.Trigger != retake.TriggerPrompt
 }
 
-// branch makes the fork of a conversation and the command that goes on with it.
+// branch forks a conversation, and returns the command that continues it.
 func (s *Service) branch(ctx context.Context, ws retake.Workspace, req retake.ResumeRequest, state retake.State, out *retake.Resumption) error {
 	c := state.Conversation
 	if c == nil {

@@ -141,8 +141,8 @@ func order(left, right []retake.Entry) int {
 // sameDir trusts equal addresses; an entry without one has nothing to trust.
 func sameDir(x, y *retake.Entry) bool { return x.Object != "" && x.Object == y.Object }
 
-// Differ answers how two entries at one path differ; empty when they do not, or
-// when only what lies below them does.
+// Differ returns how two entries at one path differ: empty if they are equal, or if only
+// what is below them differs.
 func Differ(x, y *retake.Entry) retake.Difference {
 	dir := y.Kind == retake.KindDir
 	switch {

@@ -17,7 +17,7 @@ var kinds = map[string]string{
 	"ref": "cp", "from": "cp", "to": "cp", "since": "cp", "before": "cp", "after": "cp",
 }
 
-// spared are the first of a kind, without which little is left to ask for.
+// spared are the first of each kind: without them most requests would only answer not-found.
 var spared = map[string]int{"deinit ws": 2, "revoke-key key": 7, "drop-webhook hook": 1, "change-webhook hook": 1}
 
 // plain are words for fields.

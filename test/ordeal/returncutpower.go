@@ -95,7 +95,7 @@ func (d *darkness) series(from, n int, tell func(int, error)) (done int, err err
 	return done, nil
 }
 
-// settle makes a new workspace on the bed, and brings all of it to the disk.
+// settle creates a workspace on the test disk, and syncs it.
 func (d *darkness) settle(name string, seed int64) (*voyage, error) {
 	p, err := newVoyage(context.Background(), filepath.Join(d.bed.mnt, "data"), filepath.Join(d.bed.mnt, name), d.boot(), seed)
 	if err != nil {

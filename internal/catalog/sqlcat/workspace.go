@@ -66,8 +66,8 @@ func scanWorkspace(row interface{ Scan(...any) error }, more ...any) (retake.Wor
 	return ws, nil
 }
 
-// Workspaces lists all; the time of the newest checkpoint counts, and without
-// one the time of creation.
+// Workspaces lists all, ordered by the time of the newest checkpoint, or of creation if
+// there is none.
 func (c *Catalog) Workspaces(ctx context.Context) ([]retake.WorkspaceState, error) {
 	all, err := list(ctx, c, "list workspaces", scanState, sqlWorkspaces, c.ns)
 	if err != nil {
