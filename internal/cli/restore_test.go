@@ -201,4 +201,5 @@ func TestRestoreUsage(t *testing.T) {
 		p.types("", args...).want(t, 2, "", "Nothing was changed.")
 	}
 	p.types("", "run", "--json", "--", "ls").want(t, 2, `"kind":"invalid"`, "")
+	p.types("", "log", "--no-such-flag", "--json").want(t, 2, `"kind":"invalid"`, "") // it is known before the flags are read
 }
