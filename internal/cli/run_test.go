@@ -98,6 +98,7 @@ func (p *person) run(ctx context.Context, answers string, args ...string) said {
 		InTTY: true, OutTTY: true, ErrTTY: true, Width: p.width, Height: 24, Pager: p.pager, Color: true,
 		Dir: p.dir, Home: p.home, Clock: p.clock, Version: "test",
 	})
+	fitsPage(p.t, args, out.String())
 	return said{code, out.String(), talk.String()}
 }
 
