@@ -186,7 +186,7 @@ func (c *agentsCmd) change(ctx context.Context, list []agents.Agent, plan func(a
 	}
 	if !c.yes {
 		if !c.canAsk() {
-			return &retake.Error{Kind: retake.Denied, What: "this changes settings of your agents, which needs your confirmation", Safe: nothingChanged, Hint: "preview: add --plan\ngo ahead: add --yes"}
+			return &retake.Error{Kind: retake.Denied, What: "this changes settings of your agents, which needs your confirmation", Safe: nothingChanged, Hint: "preview: " + c.retyped("--plan") + "\ngo ahead: " + c.retyped("--yes")}
 		}
 		ok, err := c.ask(ctx, question)
 		if err != nil || !ok {

@@ -101,6 +101,7 @@ func Run(ctx context.Context, args []string, d Deps) int {
 	if args == nil {
 		args = []string{} // nil would mean the arguments of the process
 	}
+	f.args = args
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if shut := f.close(); shut != nil { // what was done stays done

@@ -56,7 +56,7 @@ func (f *face) deinitCommand() *cobra.Command {
 func (f *face) erase(ctx context.Context, s retake.Service, ws retake.Workspace) error {
 	if !f.yes {
 		if !f.canAsk() {
-			return &retake.Error{Kind: retake.Denied, What: "erasing a history cannot be undone and needs your confirmation", Safe: nothingChanged, Hint: "go ahead: retake deinit --purge --yes"}
+			return &retake.Error{Kind: retake.Denied, What: "erasing a history cannot be undone and needs your confirmation", Safe: nothingChanged, Hint: "go ahead: " + f.retyped("--yes")}
 		}
 		ok, err := f.ask(ctx, fmt.Sprintf("Erase the whole history of %s, %s? This cannot be undone.", screen.Escape(ws.Name), f.talk().Path(ws.Root)))
 		if err != nil {

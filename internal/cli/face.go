@@ -16,7 +16,8 @@ import (
 // face holds the flags that every command has, and the service once it is open.
 type face struct {
 	Deps
-	dir      string // -C
+	args     []string // as they were typed
+	dir      string   // -C
 	json     bool
 	noInput  bool
 	yes      bool

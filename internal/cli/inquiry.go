@@ -35,6 +35,14 @@ func typedInquiry(name string, words []string, limit time.Duration) inquiry {
 	return inquiry{name: name, line: shellLine(words), args: words, limit: limit}
 }
 
+// retyped is the command as it was typed, with more flags: what a hint may lead to is what was
+// asked for, and nothing else.
+func (f *face) retyped(flags ...string) string {
+	words := append([]string{"retake"}, beforeDashes(f.args)...)
+	words = append(words, flags...)
+	return shellLine(append(words, f.args[len(beforeDashes(f.args)):]...))
+}
+
 // shellLine joins words to a line that a shell would take apart again in the same way.
 func shellLine(words []string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:,@%="

@@ -135,7 +135,7 @@ func (c *purgeCmd) agree(ctx context.Context, plan retake.PurgePlan) error {
 		return nil
 	}
 	if !c.canAsk() {
-		return &retake.Error{Kind: retake.Denied, What: "a purge cannot be undone and needs your confirmation", Safe: nothingChanged, Hint: "preview: add --plan\ngo ahead: add --yes"}
+		return &retake.Error{Kind: retake.Denied, What: "a purge cannot be undone and needs your confirmation", Safe: nothingChanged, Hint: "preview: " + c.retyped("--plan") + "\ngo ahead: " + c.retyped("--yes")}
 	}
 	fmt.Fprint(c.Err, renderPurgePlan(c.talk(), plan))
 	ok, err := c.ask(ctx, fmt.Sprintf("Purge this from %s? This cannot be undone.", picture.Checkpoints(plan.Checkpoints)))
