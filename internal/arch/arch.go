@@ -1,6 +1,6 @@
-// Package arch holds the walls: which package may import which, where the
-// outside world may be called, how long a file may grow, and what the documents
-// may claim.
+// Package arch checks the structure of the code: which package may import which, where
+// files, clocks and processes may be used, how long a file may grow, and what the
+// documents may claim.
 //
 // It reads Go and Markdown files of a tree it is given and nothing else: it runs
 // no command, and it sees files of every system and build tag, because it parses

@@ -1,5 +1,5 @@
-// Package daemon is the process beside the files, and the hand that reaches it:
-// it starts on first use, answers over a socket, and leaves when nobody asks.
+// Package daemon is the background process, and the code that starts and finds it. The
+// daemon starts on first use, answers over a socket, and exits when it is idle.
 //
 // It may write its socket, its log and one small record below the data
 // directory. It never decides a use case and never reads a workspace: the

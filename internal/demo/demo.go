@@ -1,8 +1,8 @@
 // Package demo makes a workspace to look around in: a small shop on which two agents
 // worked for a dozen turns, and a restore, two forks and a change too far.
 //
-// It is a client of retake.Service like any face: it tells the signals that agents tell,
-// and does by its own hand what they would have done to the files. It touches one new
+// It is a client of retake.Service like the command line: it sends the signals that agents
+// send, and changes the files itself as they would. It touches one new
 // directory and what the service keeps, runs nothing but the shop's own check, which is
 // handed in, and sends nothing: pushes and mails of the story are only told.
 //

@@ -1,4 +1,4 @@
-// Package fsx is the seam: every file operation of capture and restore, of the
+// Package fsx is the file system behind an interface: every file operation of capture and restore, of the
 // store's disk and of the stat index goes through it, so that each can fail,
 // vanish or be the last one before a crash.
 //

@@ -1,5 +1,5 @@
-// Package hook is the face that agents talk to: it reads one event of an agent,
-// says it in the words of the vocabulary, and answers in the agent's own dialect.
+// Package hook is what agents call: it reads one event of an agent, turns it into a
+// signal, and answers in the agent's own format.
 //
 // It sees the vocabulary and the clock; all it touches comes in by Deps. It never
 // decides about history, never blocks or permits what an agent does, makes no path

@@ -1,5 +1,5 @@
-// Package mark is the mark that says which workspace a directory is: it moves with
-// the directory, whatever becomes of our memory.
+// Package mark is the small file that says which workspace a directory is. It moves with
+// the directory, and survives the loss of the store.
 //
 // It reads, writes and removes the mark of an open directory, and finds the
 // nearest marked one above a path. It knows nothing of workspaces but their ids.

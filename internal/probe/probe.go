@@ -8,7 +8,7 @@
 //	Q1  What it answers is all there is, within the limits that are named. When the time
 //	    is over it answers nil: nothing is known, and nothing may be concluded.
 //	Q2  Files come sorted by path, ports by name, so that equal machines answer equally.
-//	Q3  Of a profile nothing leaves this room but a digest.
+//	Q3  Of a profile nothing leaves this package but a digest.
 package probe
 
 import (

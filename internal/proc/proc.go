@@ -1,5 +1,5 @@
 // Package proc starts other processes and asks the kernel about them. It is the
-// only room that runs a program.
+// only package that runs a program.
 //
 // It may start processes, send signals, write to control groups, and mount where
 // only its own child sees it. It reads no environment: whoever asks says what the
