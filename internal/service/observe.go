@@ -24,10 +24,12 @@ func (s *Service) Observe(ctx context.Context, sig retake.Signal) (retake.Reacti
 	case <-ctx.Done():
 		return retake.Reaction{}, ctx.Err()
 	}
+	waited := false
 	if s.p.Exclusive {
-		s.hearOlder(sig.ID)
+		waited = s.hearOlder(sig.ID)
 	}
-	return s.observe(ctx, sig, false)
+	// Others are in the spool while they are done, also when their sender still waits.
+	return s.observe(ctx, sig, waited && (sig.Kind == retake.SignalPrompt || sig.Kind == retake.SignalCall))
 }
 
 // observe hears one signal, which may have waited.

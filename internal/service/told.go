@@ -106,19 +106,21 @@ func (s *Service) hearWaiting() {
 }
 
 // hearOlder hears what waits before a signal that comes now: order is what tells a turn's
-// end from the next one's.
-func (s *Service) hearOlder(id retake.SignalID) {
+// end from the next one's. It reports whether the signal itself waits: then whoever sent it
+// gave up and went on.
+func (s *Service) hearOlder(id retake.SignalID) (waited bool) {
 	if s.p.Signals == "" || spool.Empty(s.p.Signals) {
-		return
+		return false
 	}
 	s.older.Lock()
 	defer s.older.Unlock()
 	_ = spool.Each(s.p.Signals, mostOlder, func(waits retake.Signal, done func()) bool { // the next one looks again
-		if waits.ID != id && !s.underWay(waits) {
+		if waited = waits.ID == id; !waited && !s.underWay(waits) {
 			s.hearAgain(waits, done)
 		}
-		return waits.ID != id && s.life.Err() == nil
+		return !waited && s.life.Err() == nil
 	})
+	return waited
 }
 
 // mostOlder bounds what a signal waits for; the rest is heard by and by.
