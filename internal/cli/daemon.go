@@ -155,8 +155,8 @@ func renderDaemon(l picture.Look, st DaemonState) string {
 		for why := range strings.SplitSeq(st.Group, "; ") {
 			fmt.Fprintf(&b, "%s%s\n", indent, l.Dim(screen.Escape(why)))
 		}
-		for _, hint := range []string{"let systemd start it: retake daemon install", "let it leave: retake config daemon-cgroup leave"} {
-			fmt.Fprintf(&b, "%s%s\n", indent, l.HintLine(hint))
+		for _, line := range l.Hints("let systemd start it: retake daemon install\nlet it leave: retake config daemon-cgroup leave") {
+			fmt.Fprintf(&b, "%s%s\n", indent, line)
 		}
 	}
 	return b.String()

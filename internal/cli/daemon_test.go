@@ -66,7 +66,7 @@ func TestDaemonStatusText(t *testing.T) {
 		`            memory /job/1: what ends that group ends the daemon`,
 		`            cpu /job/1: the same`,
 		`            Let systemd start it:  retake daemon install`,
-		`            Let it leave:  retake config daemon-cgroup leave`,
+		`            Let it leave:          retake config daemon-cgroup leave`,
 	)
 }
 

@@ -117,10 +117,10 @@ func (c *spaceCmd) show(ctx context.Context, s retake.Service) error {
 	err = c.emit(a, func(l picture.Look) string { return renderSpace(l, a) })
 	for _, w := range all {
 		if w.Gone && w.Ended == nil {
-			c.hint("now", "retake space --free", screen.Escape(w.Name)+" lost its directory", "retake deinit "+c.talk().Word(w.Name))
+			c.hint("clean up now", "retake space --free", screen.Escape(w.Name)+" lost its directory", "retake deinit "+c.talk().Word(w.Name))
 			return err
 		}
 	}
-	c.hint("now", "retake space --free")
+	c.hint("clean up now", "retake space --free")
 	return err
 }

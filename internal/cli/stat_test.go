@@ -124,6 +124,8 @@ func TestStatusTellsWhatIsNot(t *testing.T) {
 	st.Good = nil
 	has(false, `  ! last good   none: no checkpoint has passed its checks`, `  ✘ checks      13 fails test · passes lint`)
 	has(true, `  !  last good   none: no checkpoint has passed its checks`, `  NO checks      13 fails test - passes lint`)
+	st.Answers = []retake.Answer{{Name: "test", Verdict: retake.Passed, As: 11}, {Name: "lint", Verdict: retake.Failed, Bisect: true}}
+	has(false, `  ✘ checks      13 fails bisect lint · passes test (same files as 11)`)
 	st.Answers = nil // nobody asked
 	if got := cli.RenderStatus(cli.NewLook(80, now, false, true), standing()); !strings.Contains(got, "  \x1b[32m✔\x1b[0m last good   22") {
 		t.Errorf("got\n%s", got)

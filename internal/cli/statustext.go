@@ -100,7 +100,14 @@ func checkTexts(answers []retake.Answer, newest *retake.Checkpoint) []string {
 		case a.Verdict == retake.Passed:
 			word = "passes"
 		}
-		names[word] = append(names[word], screen.Escape(a.Name))
+		name := screen.Escape(a.Name)
+		if a.Bisect {
+			name = "bisect " + name
+		}
+		if a.As != 0 {
+			name += fmt.Sprintf(" (same files as %d)", a.As)
+		}
+		names[word] = append(names[word], name)
 	}
 	number := ""
 	if newest != nil {

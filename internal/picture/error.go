@@ -30,7 +30,7 @@ func RenderError(l Look, e retake.Error) string {
 			fmt.Fprintf(&b, "  %s\n", line)
 		}
 	}
-	for _, line := range l.hintLines(e.Hint) {
+	for _, line := range l.Hints(e.Hint) {
 		fmt.Fprintf(&b, "  %s\n", line)
 	}
 	return b.String()
@@ -48,9 +48,9 @@ func (l Look) inLines(text string) []string {
 	return Wrapped(text, max(l.Width-errorIndent, 20))
 }
 
-// hintLines are the hints of an error: a label and a command on each line, the commands below
+// Hints are the hints of an error: a label and a command on each line, the commands below
 // each other. A command is never broken, because people copy it; a list of words is.
-func (l Look) hintLines(text string) []string {
+func (l Look) Hints(text string) []string {
 	if text == "" {
 		return nil
 	}
@@ -151,13 +151,4 @@ func Capital(s string) string {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
-}
-
-// HintLine dims the label of "label: command".
-func (l Look) HintLine(s string) string {
-	label, command, ok := cutLabel(s)
-	if !ok {
-		return s
-	}
-	return l.Dim(Capital(label)) + strings.Repeat(" ", hintGap) + command
 }

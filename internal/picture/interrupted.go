@@ -16,7 +16,7 @@ func RenderInterrupted(l Look, i *retake.Interruption) string {
 			screen.Count(int64(i.Done)), Number(int64(i.Total), "file", "files"))),
 		fmt.Sprintf("  Nothing is lost: checkpoint %d has everything from before.", i.Safety),
 	}
-	for _, line := range l.hintLines("finish it: retake restore --finish\nroll it back: retake restore --undo") {
+	for _, line := range l.Hints("finish it: retake restore --finish\nroll it back: retake restore --undo") {
 		lines = append(lines, "  "+line)
 	}
 	lines = append(lines, l.Dim("  Retake still saves new checkpoints."), "")

@@ -41,7 +41,7 @@ func (s *Service) PlanPurge(ctx context.Context, req retake.PurgeRequest) (retak
 
 func (s *Service) newPurging(ctx context.Context, req retake.PurgeRequest) (*purging, error) {
 	if (len(req.Paths) == 0) == (len(req.Contents) == 0) {
-		return nil, &retake.Error{Kind: retake.Invalid, What: "a purge is of paths or of content", Safe: unchanged, Hint: "purge a path: retake purge -- .env\npurge a content: retake help purge"}
+		return nil, &retake.Error{Kind: retake.Invalid, What: "a purge is of paths or of content", Safe: unchanged, Hint: "purge a path: retake purge -- .env\npurge by content: retake help purge"}
 	}
 	if s.p.Steadfast {
 		return nil, &retake.Error{Kind: retake.Denied, What: "a purge is not possible on a server yet", Safe: unchanged, Hint: "remove checkpoints: POST /v1/deletions"}
