@@ -15,7 +15,7 @@ import (
 	"github.com/retake-dev/retake/internal/track"
 )
 
-func openSole(t *testing.T, mode retake.TrackingMode) *service.Service {
+func openExclusive(t *testing.T, mode retake.TrackingMode) *service.Service {
 	t.Helper()
 	home := t.TempDir()
 	set, err := config.Load(filepath.Join(home, "config.json"))
@@ -32,7 +32,7 @@ func openSole(t *testing.T, mode retake.TrackingMode) *service.Service {
 func TestCrossCheckIsLoud(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	s := openSole(t, retake.TrackingInotify)
+	s := openExclusive(t, retake.TrackingInotify)
 	area := t.TempDir()
 	root := filepath.Join(area, "shop")
 	must(t, os.Mkdir(root, 0o755))
@@ -80,7 +80,7 @@ func calm(t *testing.T, s *service.Service, ws retake.WorkspaceID) {
 // What was told and is not saved yet is no alarm, whatever it is.
 func TestCrossCheckKnowsWhatWasTold(t *testing.T) {
 	t.Parallel()
-	s := openSole(t, retake.TrackingInotify)
+	s := openExclusive(t, retake.TrackingInotify)
 	root := filepath.Join(t.TempDir(), "shop")
 	in := func(name string) string { return filepath.Join(root, name) }
 	must(t, os.MkdirAll(in("x/y/deep"), 0o755))

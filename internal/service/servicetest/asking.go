@@ -108,7 +108,8 @@ func onlyHeadAsks(t *testing.T, b *bench) {
 	}
 }
 
-func agentAtWork(t *testing.T, b *bench) {
+// besideAnAgent saves two versions of a file; then an agent that runs in this process begins a turn.
+func besideAnAgent(b *bench) *agent {
 	b.write("a", "one\n")
 	b.init()
 	b.write("a", "two\n")
@@ -118,6 +119,11 @@ func agentAtWork(t *testing.T, b *bench) {
 	s := a.signal(retake.SignalPrompt)
 	s.Prompt, s.PID = "go on", os.Getpid()
 	a.tell(s)
+	return a
+}
+
+func agentAtWork(t *testing.T, b *bench) {
+	a := besideAnAgent(b)
 	req := retake.PlanRequest{Course: retake.CourseRestore, Ref: "1"}
 	p := b.plan(req)
 	o := asks(p, retake.ObstacleAgentWorking)
@@ -141,15 +147,7 @@ func agentAtWork(t *testing.T, b *bench) {
 
 // undoUnderAnAgent: undo in the middle of a turn asks first, and touches nothing until then.
 func undoUnderAnAgent(t *testing.T, b *bench) {
-	b.write("a", "one\n")
-	b.init()
-	b.write("a", "two\n")
-	b.save("mine")
-	a := b.agent("claude-code", "s1")
-	a.turn++
-	s := a.signal(retake.SignalPrompt)
-	s.Prompt, s.PID = "go on", os.Getpid()
-	a.tell(s)
+	besideAnAgent(b)
 	req := retake.PlanRequest{Workspace: b.ws.ID, Course: retake.CourseUndo}
 	p := b.plan(req)
 	if asks(p, retake.ObstacleAgentWorking) == nil {

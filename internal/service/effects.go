@@ -1,0 +1,79 @@
+package service
+
+import (
+	"context"
+	"slices"
+
+	"github.com/retake-dev/retake"
+)
+
+// Effects lists what was done outside since a checkpoint.
+func (s *Service) Effects(ctx context.Context, ws retake.WorkspaceID, since string) ([]retake.Effect, error) {
+	after := int64(0)
+	if since != "" {
+		cp, err := s.Find(ctx, ws, since)
+		if err != nil {
+			return nil, err
+		}
+		after = cp.Number
+	}
+	out, err := s.effectsAfter(ctx, ws, after, 0)
+	return out, fault("the effects cannot be listed", unchanged, err)
+}
+
+// effectsAfter are those of the checkpoints after a number, up to another one or, when that
+// is 0, up to now; the oldest first.
+func (s *Service) effectsAfter(ctx context.Context, ws retake.WorkspaceID, after, upTo int64) ([]retake.Effect, error) {
+	out := []retake.Effect{}
+	q := retake.LogQuery{Workspace: ws, Limit: stride}
+	if upTo > 0 {
+		q.Before = upTo + 1
+	}
+	for done := false; !done; {
+		page, err := s.p.Catalog.Page(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, cp := range page {
+			if done = cp.Number <= after; done {
+				break
+			}
+			for _, e := range slices.Backward(cp.Effects) {
+				out = append(out, e)
+			}
+			q.Before = cp.Number
+		}
+		done = done || len(page) < stride
+	}
+	slices.Reverse(out)
+	if upTo > 0 {
+		return out, nil
+	}
+	return append(out, s.hearingOf(ws).pending()...), nil
+}
+
+// doneAfter are the effects after a number that were done, or may have been: what failed is
+// nothing to warn about.
+func (s *Service) doneAfter(ctx context.Context, ws retake.WorkspaceID, after, upTo int64) ([]retake.Effect, error) {
+	all, err := s.effectsAfter(ctx, ws, after, upTo)
+	return slices.DeleteFunc(all, retake.Effect.Failed), err
+}
+
+// crossed are the effects that a journey leaves behind it: no plan takes them back.
+func (s *Service) crossed(ctx context.Context, ws retake.WorkspaceID, j journey) ([]retake.Effect, error) {
+	switch {
+	case j.loose:
+		return slices.DeleteFunc(s.hearingOf(ws).pending(), retake.Effect.Failed), nil
+	case j.target == nil:
+		return []retake.Effect{}, nil
+	case j.req.Course == retake.CourseRestore:
+		return s.doneAfter(ctx, ws, j.target.Number, 0)
+	case j.req.Course == retake.CourseUndo && j.target.Return == nil:
+		before, err := s.beforeItem(ctx, *j.target, j.req.Paths)
+		if err != nil {
+			return nil, err
+		}
+		return s.doneAfter(ctx, ws, before.Number, j.target.Number)
+	}
+	return []retake.Effect{}, nil
+}
