@@ -43,8 +43,11 @@ type description struct {
 	silent  []string // operations that do not say which power they need
 }
 
+// describedAt is where a server describes its API, alike for everyone.
+const describedAt = "/v1/openapi.json"
+
 func (h *hall) describe(key string) (*description, error) {
-	a := h.ask(asked{key: key, method: http.MethodGet, path: "/v1/openapi.json"})
+	a := h.ask(asked{key: key, method: http.MethodGet, path: describedAt})
 	var doc struct {
 		Paths map[string]map[string]struct {
 			ID     string       `json:"operationId"`
@@ -63,7 +66,7 @@ func (h *hall) describe(key string) (*description, error) {
 	if err := json.Unmarshal(a.body, &doc); err != nil || !a.good() {
 		return nil, fmt.Errorf("read description: %s: %w", a.say(), err)
 	}
-	d := &description{schemas: doc.Components.Schemas, ops: []operation{{id: "openapi", method: http.MethodGet, path: "/v1/openapi.json", power: retake.PowerNone}}}
+	d := &description{schemas: doc.Components.Schemas, ops: []operation{{id: "openapi", method: http.MethodGet, path: describedAt, power: retake.PowerNone}}}
 	for path, methods := range doc.Paths {
 		for method, o := range methods {
 			op := operation{id: o.ID, method: strings.ToUpper(method), path: path, power: o.Power, params: o.Params}
