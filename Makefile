@@ -25,7 +25,7 @@ verify: ## generated files are current, other systems build, the portable code p
 	test "$$before" = "$$(git diff | git hash-object --stdin)" || { echo "generated files were old; look at git diff"; exit 1; }
 	GOOS=darwin go build ./...
 	GOOS=windows go build ./...
-	go test -tags portable ./internal/fsx/... ./internal/capture/... ./test/script/...
+	go test -tags portable ./internal/platform/fsx/... ./internal/engine/capture/... ./test/script/...
 
 ordeal: ## the full reliability harness
 	go run -tags testing ./test/ordeal -tier c -o reliability.json
@@ -69,7 +69,7 @@ docs: ## lint the description of the API, and render it as bin/api.html
 
 .PHONY: console browser
 
-console: ## build the console into internal/web/dist
+console: ## build the console into internal/ui/web/dist
 	cd console && npm install --no-save --no-audit --no-fund && npm run build
 
 browser: ## the console in a real browser, at full size

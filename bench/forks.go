@@ -11,7 +11,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/bench/grow"
 	"github.com/retake-dev/retake/bench/record"
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // ground is a file system in an image of its own on which forks grow, and the rows

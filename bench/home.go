@@ -10,9 +10,9 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/bench/record"
 	"github.com/retake-dev/retake/client"
-	"github.com/retake-dev/retake/internal/assemble"
-	"github.com/retake-dev/retake/internal/config"
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // home is a retake of its own: store, settings and socket below one directory, and

@@ -11,8 +11,8 @@ import (
 
 	"github.com/retake-dev/retake/bench/grow"
 	"github.com/retake-dev/retake/bench/record"
-	"github.com/retake-dev/retake/internal/assemble"
-	"github.com/retake-dev/retake/internal/spool"
+	"github.com/retake-dev/retake/internal/agents/queue"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
 )
 
 // Each round asks the hook this often, so that a tail can be told.
@@ -245,9 +245,9 @@ func (k *hooked) ends(ctx context.Context) (usage, error) {
 // calm waits until nothing is left to do of what was told.
 func (k *hooked) calm(ctx context.Context) error {
 	signals := assemble.SignalsDir(filepath.Join(k.h.dir, "data"))
-	for end := time.Now().Add(hookWait); spool.Count(signals) > 0; {
+	for end := time.Now().Add(hookWait); queue.Count(signals) > 0; {
 		if time.Now().After(end) {
-			return fmt.Errorf("wait for a checkpoint: %d signals are not done", spool.Count(signals))
+			return fmt.Errorf("wait for a checkpoint: %d signals are not done", queue.Count(signals))
 		}
 		if err := pause(ctx, 10*time.Millisecond); err != nil {
 			return err

@@ -16,11 +16,11 @@ import (
 	"github.com/retake-dev/retake/bench/grow"
 	"github.com/retake-dev/retake/bench/procfs"
 	"github.com/retake-dev/retake/bench/record"
-	"github.com/retake-dev/retake/internal/assemble"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/config"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/store/kopiastore"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/storage/store/kopia"
 )
 
 // task is what the program asks a child of itself to do: its memory must not become
@@ -256,7 +256,7 @@ func openInside(ctx context.Context, dir string) error {
 		return fmt.Errorf("make locks: %w", err)
 	}
 	start := time.Now()
-	st, err := kopiastore.Open(ctx, kopiastore.Options{Dir: dir, FS: fsx.OS(), Locks: fsx.NewLocks(locks), Clock: clock.Wall})
+	st, err := kopia.Open(ctx, kopia.Options{Dir: dir, FS: fsx.OS(), Locks: fsx.NewLocks(locks), Clock: clock.Wall})
 	if err != nil {
 		return err
 	}

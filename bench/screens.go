@@ -13,8 +13,8 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/bench/grow"
 	"github.com/retake-dev/retake/bench/record"
-	"github.com/retake-dev/retake/internal/assemble"
-	"github.com/retake-dev/retake/internal/config"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/platform/config"
 )
 
 const (

@@ -15,7 +15,7 @@ import (
 	"github.com/retake-dev/retake/bench/grow"
 	"github.com/retake-dev/retake/bench/record"
 	"github.com/retake-dev/retake/bench/strace"
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // syncs counts how often a save of ours waits for the disk: from outside, where

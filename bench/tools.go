@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake/bench/record"
-	"github.com/retake-dev/retake/internal/config"
+	"github.com/retake-dev/retake/internal/platform/config"
 )
 
 // The engine of the store is also the nearest peer; both are of one version.

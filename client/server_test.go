@@ -16,7 +16,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/client"
-	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/platform/clock"
 )
 
 const key = "rtk_agent_x"

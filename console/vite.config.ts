@@ -8,7 +8,7 @@ export default defineConfig({
   // For work on the console: the API of a daemon, by its socket. retake daemon status --json tells where it is.
   server: { proxy: { "/v1": { target: { socketPath: process.env.RETAKE_SOCKET, host: "localhost", port: 80 } as never } } },
   build: {
-    outDir: "../internal/web/dist",
+    outDir: "../internal/ui/web/dist",
     emptyOutDir: true,
     assetsInlineLimit: 0, // nothing inline: the content security policy allows files only
     modulePreload: { polyfill: false },

@@ -12,7 +12,7 @@ import (
 	"fmt"
 	"path"
 
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // Traces are what every path below a root looked like; the root is ".".

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/archive"
-	"github.com/retake-dev/retake/internal/cli"
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/engine/archive"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/ui/cli"
 )
 
 const unchanged = "Nothing was changed."

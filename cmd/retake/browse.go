@@ -3,8 +3,8 @@ package main
 import (
 	"runtime"
 
-	"github.com/retake-dev/retake/internal/config"
-	"github.com/retake-dev/retake/internal/proc"
+	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
 // browse shows an address in the user's browser; nil where there is none to be seen.

@@ -5,12 +5,12 @@ import (
 	"errors"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/assemble"
-	"github.com/retake-dev/retake/internal/cli"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/config"
-	"github.com/retake-dev/retake/internal/daemon"
-	"github.com/retake-dev/retake/internal/proc"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/assembly/daemon"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/proc"
+	"github.com/retake-dev/retake/internal/ui/cli"
 )
 
 // keeper looks after the daemon for the command line. Finding out which build

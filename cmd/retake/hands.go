@@ -10,11 +10,11 @@ import (
 	"syscall"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/cli"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/config"
-	"github.com/retake-dev/retake/internal/mount"
-	"github.com/retake-dev/retake/internal/proc"
+	"github.com/retake-dev/retake/internal/engine/mount"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/proc"
+	"github.com/retake-dev/retake/internal/ui/cli"
 )
 
 // run runs a program with our terminal. An interrupt is the program's own affair; only

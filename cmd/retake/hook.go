@@ -13,16 +13,16 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/client"
-	"github.com/retake-dev/retake/internal/agents"
-	"github.com/retake-dev/retake/internal/assemble"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/config"
-	"github.com/retake-dev/retake/internal/daemon"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/hook"
-	"github.com/retake-dev/retake/internal/mark"
-	"github.com/retake-dev/retake/internal/proc"
-	"github.com/retake-dev/retake/internal/spool"
+	"github.com/retake-dev/retake/internal/agents/hook"
+	"github.com/retake-dev/retake/internal/agents/install"
+	"github.com/retake-dev/retake/internal/agents/queue"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/assembly/daemon"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/marker"
+	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
 // hookAgent is the agent of a hook line. It is answered before anything else is made
@@ -39,7 +39,7 @@ func hear(ctx context.Context, conf config.Config, agent string) int {
 	h := &hearer{conf: conf}
 	return hook.Run(ctx, agent, hook.Deps{
 		In: os.Stdin, Out: os.Stdout, Dir: conf.Dir, Clock: clock.Wall,
-		Protected: func(dir string) bool { return mark.Above(fsx.OS(), dir) },
+		Protected: func(dir string) bool { return marker.Above(fsx.OS(), dir) },
 		Observe:   h.observe, Spool: h.spool, Worktree: h.worktree, External: h.external, Trouble: h.trouble,
 	})
 }
@@ -75,7 +75,7 @@ func (h *hearer) service(ctx context.Context) (retake.Service, error) {
 
 func (h *hearer) spool(s retake.Signal) error {
 	s.PID = proc.Caller()
-	return spool.Put(assemble.SignalsDir(h.conf.Data), s)
+	return queue.Put(assemble.SignalsDir(h.conf.Data), s)
 }
 
 const (
@@ -152,9 +152,9 @@ func (l limited) Write(p []byte) (int, error) {
 }
 
 // places tells where agents keep their settings.
-func places(conf config.Config) func(project string) agents.Places {
-	return func(project string) agents.Places {
-		p := agents.Places{Home: conf.Home, Project: project, Env: conf.Var, Look: conf.Look, Retake: "retake"}
+func places(conf config.Config) func(project string) install.Places {
+	return func(project string) install.Places {
+		p := install.Places{Home: conf.Home, Project: project, Env: conf.Var, Look: conf.Look, Retake: "retake"}
 		exe, err := os.Executable()
 		if found, ok := conf.Look("retake"); err == nil && filepath.Base(exe) == "retake" && (!ok || !same(found, exe)) {
 			p.Retake = exe // the name alone would run another program, or none

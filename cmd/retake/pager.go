@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/retake-dev/retake/internal/config"
-	"github.com/retake-dev/retake/internal/proc"
+	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
 // pager shows long output, or is nil where there is none.

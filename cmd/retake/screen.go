@@ -4,10 +4,10 @@ import (
 	"context"
 	"os"
 
-	"github.com/retake-dev/retake/internal/cli"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/config"
-	"github.com/retake-dev/retake/internal/tui"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/ui/cli"
+	"github.com/retake-dev/retake/internal/ui/tui"
 )
 
 // screenOf shows a workspace in our terminal.

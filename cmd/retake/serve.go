@@ -8,13 +8,13 @@ import (
 	"os"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/assemble"
-	"github.com/retake-dev/retake/internal/cli"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/config"
-	"github.com/retake-dev/retake/internal/seal"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/pure/secretbox"
 	"github.com/retake-dev/retake/internal/server"
-	"github.com/retake-dev/retake/internal/store/kopiastore"
+	"github.com/retake-dev/retake/internal/storage/store/kopia"
+	"github.com/retake-dev/retake/internal/ui/cli"
 )
 
 // servers makes and runs servers for the command line.
@@ -41,7 +41,7 @@ func (s servers) options(p cli.ServerPlace) (server.Options, error) {
 		if err != nil {
 			return o, &retake.Error{Kind: retake.Invalid, What: err.Error(), Safe: "Nothing was changed."}
 		}
-		o.Bucket = &kopiastore.Bucket{Endpoint: b.Endpoint, Name: b.Name, Prefix: b.Prefix, Region: b.Region, Plain: b.Plain, AccessKey: env.AccessKey, SecretKey: env.SecretKey}
+		o.Bucket = &kopia.Bucket{Endpoint: b.Endpoint, Name: b.Name, Prefix: b.Prefix, Region: b.Region, Plain: b.Plain, AccessKey: env.AccessKey, SecretKey: env.SecretKey}
 	}
 	keys := env.KEK
 	if p.KEK != "" {
@@ -52,7 +52,7 @@ func (s servers) options(p cli.ServerPlace) (server.Options, error) {
 		keys = append([]string{string(text)}, keys...)
 	}
 	for _, text := range keys {
-		key, err := seal.ParseKey(text)
+		key, err := secretbox.ParseKey(text)
 		if err != nil {
 			return o, fmt.Errorf("read the key-encryption key: %w", err)
 		}

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/hook"
-	"github.com/retake-dev/retake/internal/proc"
+	"github.com/retake-dev/retake/internal/agents/hook"
+	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
 // worktree makes a fork for Claude Code instead of a git worktree, with everything in

@@ -3,8 +3,8 @@ package main
 import (
 	"os"
 
-	"github.com/retake-dev/retake/internal/proc"
-	"github.com/retake-dev/retake/internal/story/xray"
+	"github.com/retake-dev/retake/internal/explain/xray"
+	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
 // xrayWord is the word by which we start ourselves to read hostile bytes.

@@ -109,10 +109,10 @@ func (c *checker) file(s *source) {
 	if s.isTest() {
 		return // tests may reach anywhere
 	}
-	if at, _ := floorOf(s.dir); at < 0 {
+	if folderOf(s.dir) == nil {
 		if !c.homeless[s.dir] {
 			c.homeless[s.dir] = true
-			c.complain(s, token.NoPos, "%s stands on no floor: give it one in internal/arch/rules.go, or move it", s.dir)
+			c.complain(s, token.NoPos, "%s is in no folder of internal/arch/rules.go: move it, or give the folder a rule", s.dir)
 		}
 		return
 	}
@@ -150,22 +150,45 @@ func (c *checker) imports(s *source) {
 
 // arrow judges one import inside the house.
 func (c *checker) arrow(s *source, at token.Pos, to string) {
-	from, room := floorOf(s.dir)
-	below, toRoom := floorOf(to)
+	from := folderOf(s.dir)
 	say := func(format string, args ...any) { c.complain(s, at, format, args...) }
-	switch {
-	case room == toRoom:
-	case below > from:
-		say("%s (floor %d) imports %s (floor %d): arrows point down", spoken(s.dir), from, to, below)
-	case from == below && deaf[from] != "":
-		say("%s imports its neighbour %s: %s", s.dir, to, deaf[from])
-	case from == faceFloor && below > toolFloor:
-		say("face %s imports %s: faces see the vocabulary and the tools only", s.dir, to)
-	case from == workerFloor && toRoom == catalogRoom:
-		say("worker %s imports %s: who and when belong to the service", s.dir, to)
-	case below == portFloor && to != toRoom && from < assemblyFloor:
-		say("%s imports the driver %s: speak to the port, assembly picks the driver", s.dir, to)
+	if i := slices.IndexFunc(ports, func(p string) bool { return to != p && under(to, p) }); i >= 0 && !under(s.dir, ports[i]) && !underAny(s.dir, assembler) {
+		say("%s imports the driver %s: speak to the port, assembly picks the driver", spoken(s.dir), to)
+		return
 	}
+	if under(to, from.dir) {
+		if from.apart != "" && packageIn(from.dir, s.dir) != packageIn(from.dir, to) && !underAny(to, from.shared) {
+			say("%s imports its neighbour %s: %s", s.dir, to, from.apart)
+		}
+		return
+	}
+	if !underAny(to, from.sees) || aboveIn(folders, from, to) {
+		say("%s imports %s: %s (%s) sees %s", spoken(s.dir), to, spoken(from.dir), from.holds, seen(from))
+	}
+}
+
+// aboveIn reports whether the folder of a directory comes after another in the list.
+func aboveIn(list []folder, from *folder, to string) bool {
+	place := func(dir string) int { return slices.IndexFunc(list, func(f folder) bool { return f.dir == dir }) }
+	f := folderOf(to)
+	return f == nil || place(f.dir) > place(from.dir)
+}
+
+// packageIn is the package of a folder that a directory belongs to.
+func packageIn(folder, dir string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(dir, folder+"/"), "/")
+	return name
+}
+
+func seen(f *folder) string {
+	if len(f.sees) == 0 {
+		return "nothing of ours"
+	}
+	names := make([]string, len(f.sees))
+	for i, dir := range f.sees {
+		names[i] = spoken(dir)
+	}
+	return strings.Join(names, ", ")
 }
 
 // door judges one import from outside.
@@ -247,18 +270,15 @@ func (c *checker) funcLength(s *source) {
 	}
 }
 
-// floorOf answers the floor of a directory and the room on it, the longest
-// prefix that fits; -1 when there is none.
-func floorOf(dir string) (floor int, room string) {
-	floor = -1
-	for i, rooms := range floors {
-		for _, r := range rooms {
-			if under(dir, r) && (floor < 0 || len(r) > len(room)) {
-				floor, room = i, r
-			}
+// folderOf is the folder of a directory: the longest that fits, or nil.
+func folderOf(dir string) *folder {
+	var found *folder
+	for i := range folders {
+		if f := &folders[i]; under(dir, f.dir) && (found == nil || len(f.dir) > len(found.dir)) {
+			found = f
 		}
 	}
-	return floor, room
+	return found
 }
 
 // under reports whether p is x or lies below it. Nothing lies below the root

@@ -72,56 +72,60 @@ func inside(dir string) string { return `"github.com/retake-dev/retake/` + dir +
 func TestPlantedArrowsAreFound(t *testing.T) {
 	t.Parallel()
 	check(t, map[string]planted{
-		"up from a tool": {file("internal/tree/a.go", "", inside("internal/store")),
-			"internal/tree/a.go:2: internal/tree (floor 1) imports internal/store (floor 2): arrows point down"},
-		"up from the vocabulary": {file("a.go", "", inside("internal/clock")),
-			"a.go:2: the vocabulary (floor 0) imports internal/clock (floor 1): arrows point down"},
-		"up from the service": {file("internal/service/a.go", "", inside("internal/cli")),
-			"internal/service/a.go:2: internal/service (floor 4) imports internal/cli (floor 5): arrows point down"},
+		"up from what is pure": {file("internal/pure/tree/a.go", "", inside("internal/storage/store")),
+			"internal/pure/tree/a.go:2: internal/pure/tree imports internal/storage/store: internal/pure (computing without I/O) sees the vocabulary"},
+		"up from the vocabulary": {file("a.go", "", inside("internal/platform/clock")),
+			"a.go:2: the vocabulary imports internal/platform/clock: the vocabulary (the vocabulary) sees nothing of ours"},
+		"up from the service": {file("internal/service/a.go", "", inside("internal/ui/cli")),
+			"internal/service/a.go:2: internal/service imports internal/ui/cli: internal/service (the use cases) sees the vocabulary, internal/pure, internal/platform, internal/storage, internal/engine, internal/explain, internal/agents"},
+		"up from assembly": {file("internal/assembly/daemon/a.go", "", inside("internal/server/tenant")),
+			"internal/assembly/daemon/a.go:2: internal/assembly/daemon imports internal/server/tenant: internal/assembly (choose drivers, start, stay, exit) sees the vocabulary, client, internal"},
 		"into the bench": {file("cmd/retake/a.go", "", inside("bench")),
-			"cmd/retake/a.go:2: cmd/retake (floor 6) imports bench (floor 7): arrows point down"},
-		"from bytes to rows": {file("internal/store/a.go", "", inside("internal/catalog")),
-			"internal/store/a.go:2: internal/store imports its neighbour internal/catalog: bytes know nothing of rows, rows nothing of bytes"},
-		"from rows to bytes": {file("internal/catalog/sqlcat/a.go", "", inside("internal/store")),
-			"internal/catalog/sqlcat/a.go:2: internal/catalog/sqlcat imports its neighbour internal/store: bytes know nothing of rows, rows nothing of bytes"},
-		"from worker to worker": {file("internal/restore/a.go", "", inside("internal/story")),
-			"internal/restore/a.go:2: internal/restore imports its neighbour internal/story: workers meet in the service"},
-		"from face to face": {file("internal/mcp/a.go", "", inside("internal/cli")),
-			"internal/mcp/a.go:2: internal/mcp imports its neighbour internal/cli: faces do not know each other"},
-		"from a face to the service": {file("internal/cli/a.go", "", inside("internal/service")),
-			"internal/cli/a.go:2: face internal/cli imports internal/service: faces see the vocabulary and the tools only"},
-		"from a face to a port": {file("internal/hook/codex/a.go", "", inside("internal/store")),
-			"internal/hook/codex/a.go:2: face internal/hook/codex imports internal/store: faces see the vocabulary and the tools only"},
-		"from a worker to rows": {file("internal/capture/a.go", "", inside("internal/catalog")),
-			"internal/capture/a.go:2: worker internal/capture imports internal/catalog: who and when belong to the service"},
-		"from the service to a driver": {file("internal/service/a.go", "", inside("internal/store/memstore")),
-			"internal/service/a.go:2: internal/service imports the driver internal/store/memstore: speak to the port, assembly picks the driver"},
-		"from a worker to a driver": {file("internal/capture/a.go", "", inside("internal/store/kopiastore")),
-			"internal/capture/a.go:2: internal/capture imports the driver internal/store/kopiastore: speak to the port, assembly picks the driver"},
+			"cmd/retake/a.go:2: cmd/retake imports bench: cmd (the programs) sees the vocabulary, client, internal"},
+		"from the SDK to the inside": {file("client/a.go", "", inside("internal/pure/tree")),
+			"client/a.go:2: client imports internal/pure/tree: client (the Go SDK) sees the vocabulary"},
+		"from bytes to rows": {file("internal/storage/store/a.go", "", inside("internal/storage/catalog")),
+			"internal/storage/store/a.go:2: internal/storage/store imports its neighbour internal/storage/catalog: bytes know nothing of rows, rows nothing of bytes"},
+		"from rows to bytes": {file("internal/storage/catalog/sqlcatalog/a.go", "", inside("internal/storage/store")),
+			"internal/storage/catalog/sqlcatalog/a.go:2: internal/storage/catalog/sqlcatalog imports its neighbour internal/storage/store: bytes know nothing of rows, rows nothing of bytes"},
+		"from worker to worker": {file("internal/engine/restore/a.go", "", inside("internal/engine/fork")),
+			"internal/engine/restore/a.go:2: internal/engine/restore imports its neighbour internal/engine/fork: workers meet in the service"},
+		"from face to face": {file("internal/ui/httpapi/a.go", "", inside("internal/ui/cli")),
+			"internal/ui/httpapi/a.go:2: internal/ui/httpapi imports its neighbour internal/ui/cli: faces do not know each other"},
+		"from a face to the service": {file("internal/ui/cli/a.go", "", inside("internal/service")),
+			"internal/ui/cli/a.go:2: internal/ui/cli imports internal/service: internal/ui (decode, one call of the Service, draw) sees the vocabulary, internal/pure, internal/platform, internal/agents, internal/engine/archive"},
+		"from an agent to a port": {file("internal/agents/hook/codex/a.go", "", inside("internal/storage/store")),
+			"internal/agents/hook/codex/a.go:2: internal/agents/hook/codex imports internal/storage/store: internal/agents (what agents say to us and we to them) sees the vocabulary, internal/pure, internal/platform, internal/explain/risk"},
+		"from a worker to rows": {file("internal/engine/capture/a.go", "", inside("internal/storage/catalog")),
+			"internal/engine/capture/a.go:2: internal/engine/capture imports internal/storage/catalog: internal/engine (what reads, writes and keeps files) sees the vocabulary, internal/pure, internal/platform, internal/storage/store"},
+		"from the service to a driver": {file("internal/service/a.go", "", inside("internal/storage/store/memory")),
+			"internal/service/a.go:2: internal/service imports the driver internal/storage/store/memory: speak to the port, assembly picks the driver"},
+		"from a worker to a driver": {file("internal/engine/capture/a.go", "", inside("internal/storage/store/kopia")),
+			"internal/engine/capture/a.go:2: internal/engine/capture imports the driver internal/storage/store/kopia: speak to the port, assembly picks the driver"},
 		"from nowhere": {file("internal/attic/a.go", ""),
-			"internal/attic/a.go: internal/attic stands on no floor: give it one in internal/arch/rules.go, or move it"},
-		"under a build tag": {fstest.MapFS{"internal/tree/a_windows.go": {Data: []byte("//go:build never\n\npackage tree\n\nimport " + inside("internal/cli") + "\n")}},
-			"internal/tree/a_windows.go:5: internal/tree (floor 1) imports internal/cli (floor 5): arrows point down"},
-		"by a dot": {file("internal/tree/a.go", "", `. "time"`),
-			"internal/tree/a.go:2: dot import of time: calls must show where they go"},
+			"internal/attic/a.go: internal/attic is in no folder of internal/arch/rules.go: move it, or give the folder a rule"},
+		"under a build tag": {fstest.MapFS{"internal/pure/tree/a_windows.go": {Data: []byte("//go:build never\n\npackage tree\n\nimport " + inside("internal/ui/cli") + "\n")}},
+			"internal/pure/tree/a_windows.go:5: internal/pure/tree imports internal/ui/cli: internal/pure (computing without I/O) sees the vocabulary"},
+		"by a dot": {file("internal/pure/tree/a.go", "", `. "time"`),
+			"internal/pure/tree/a.go:2: dot import of time: calls must show where they go"},
 	})
 }
 
 func TestPlantedForeignersAreFound(t *testing.T) {
 	t.Parallel()
 	cases := map[string]planted{
-		"engine": {file("internal/store/a.go", "", `"github.com/kopia/kopia/repo"`),
-			"internal/store/a.go:2: internal/store imports github.com/kopia/kopia/repo: its only doors are internal/store/kopiastore, bench, test"},
+		"engine": {file("internal/storage/store/a.go", "", `"github.com/kopia/kopia/repo"`),
+			"internal/storage/store/a.go:2: internal/storage/store imports github.com/kopia/kopia/repo: its only doors are internal/storage/store/kopia, bench, test"},
 		"sql": {file("internal/service/a.go", "", `"database/sql"`),
-			"internal/service/a.go:2: internal/service imports database/sql: its only doors are internal/migrate, internal/catalog/sqlcat, internal/catalog/sqlite, internal/catalog/postgres, internal/ledger/sqlledger, internal/server, internal/story/xray, internal/demo, test"},
-		"sqlite": {file("internal/catalog/sqlcat/a.go", "", `_ "modernc.org/sqlite"`),
-			"internal/catalog/sqlcat/a.go:2: internal/catalog/sqlcat imports modernc.org/sqlite: its only doors are internal/catalog/sqlite, internal/story/xray, internal/demo"},
-		"children": {file("internal/verify/a.go", "", `"os/exec"`),
-			"internal/verify/a.go:2: internal/verify imports os/exec: its only doors are internal/proc, bench, test"},
-		"command line": {file("internal/tui/a.go", "", `"github.com/spf13/cobra"`),
-			"internal/tui/a.go:2: internal/tui imports github.com/spf13/cobra: its only doors are internal/cli"},
-		"kernel": {file("internal/capture/a.go", "", `"golang.org/x/sys/unix"`),
-			"internal/capture/a.go:2: internal/capture imports golang.org/x/sys/unix: its only doors are internal/fsx, internal/track, internal/proc, internal/config, bench, test"},
+			"internal/service/a.go:2: internal/service imports database/sql: its only doors are internal/storage/migrate, internal/storage/catalog/sqlcatalog, internal/storage/catalog/sqlite, internal/storage/catalog/postgres, internal/storage/serverdb/sqldb, internal/server, internal/explain/xray, internal/ui/demo, test"},
+		"sqlite": {file("internal/storage/catalog/sqlcatalog/a.go", "", `_ "modernc.org/sqlite"`),
+			"internal/storage/catalog/sqlcatalog/a.go:2: internal/storage/catalog/sqlcatalog imports modernc.org/sqlite: its only doors are internal/storage/catalog/sqlite, internal/explain/xray, internal/ui/demo"},
+		"children": {file("internal/explain/verify/a.go", "", `"os/exec"`),
+			"internal/explain/verify/a.go:2: internal/explain/verify imports os/exec: its only doors are internal/platform/proc, bench, test"},
+		"command line": {file("internal/ui/tui/a.go", "", `"github.com/spf13/cobra"`),
+			"internal/ui/tui/a.go:2: internal/ui/tui imports github.com/spf13/cobra: its only doors are internal/ui/cli"},
+		"kernel": {file("internal/engine/capture/a.go", "", `"golang.org/x/sys/unix"`),
+			"internal/engine/capture/a.go:2: internal/engine/capture imports golang.org/x/sys/unix: its only doors are internal/platform/fsx, internal/platform/track, internal/platform/proc, internal/platform/config, bench, test"},
 	}
 	for _, lib := range []string{"os", "net", "net/http", "database/sql", "os/exec", "log", "log/slog", "io/ioutil", "syscall"} {
 		cases["vocabulary "+lib] = planted{file("a.go", "", `"`+lib+`"`),
@@ -140,34 +144,34 @@ func TestPlantedCallsAreFound(t *testing.T) {
 				dir + "/a.go:3: " + dir + " uses " + call + ": " + because}
 		}
 	}
-	plant("internal/cli", "os", "only internal/config reads the environment", "Getenv", "LookupEnv", "Environ", "UserHomeDir", "UserConfigDir", "UserCacheDir")
-	plant("internal/service", "time", "only internal/clock reads the clock", "Now", "Since", "Until")
-	plant("internal/cli", "os", "only a main program ends the process", "Exit")
-	plant("internal/daemon", "log", "only a main program ends the process", "Fatal", "Fatalf", "Fatalln")
-	for _, dir := range []string{"internal/capture", "internal/restore", "internal/store/kopiastore"} {
-		plant(dir, "os", "file operations go through internal/fsx here", "Open", "OpenFile", "OpenRoot", "OpenInRoot", "DirFS",
+	plant("internal/ui/cli", "os", "only internal/platform/config reads the environment", "Getenv", "LookupEnv", "Environ", "UserHomeDir", "UserConfigDir", "UserCacheDir")
+	plant("internal/service", "time", "only internal/platform/clock reads the clock", "Now", "Since", "Until")
+	plant("internal/ui/cli", "os", "only a main program ends the process", "Exit")
+	plant("internal/assembly/daemon", "log", "only a main program ends the process", "Fatal", "Fatalf", "Fatalln")
+	for _, dir := range []string{"internal/engine/capture", "internal/engine/restore", "internal/storage/store/kopia"} {
+		plant(dir, "os", "file operations go through internal/platform/fsx here", "Open", "OpenFile", "OpenRoot", "OpenInRoot", "DirFS",
 			"Create", "CreateTemp", "ReadFile", "WriteFile", "Rename", "Remove", "RemoveAll", "Mkdir", "MkdirAll", "MkdirTemp", "Lstat", "Stat",
 			"ReadDir", "Readlink", "Symlink", "Link", "Truncate", "Chmod", "Chown", "Lchown", "Chtimes")
-		plant(dir, "path/filepath", "file operations go through internal/fsx here", "Walk", "WalkDir", "Glob", "EvalSymlinks")
+		plant(dir, "path/filepath", "file operations go through internal/platform/fsx here", "Walk", "WalkDir", "Glob", "EvalSymlinks")
 	}
-	cases["under another name"] = planted{file("internal/tree/a.go", "var _ = clk.Now()\n", `clk "time"`),
-		"internal/tree/a.go:3: internal/tree uses time.Now: only internal/clock reads the clock"}
+	cases["under another name"] = planted{file("internal/pure/tree/a.go", "var _ = clk.Now()\n", `clk "time"`),
+		"internal/pure/tree/a.go:3: internal/pure/tree uses time.Now: only internal/platform/clock reads the clock"}
 	check(t, cases)
 }
 
 func TestPlantedShapesAreFound(t *testing.T) {
 	t.Parallel()
 	cases := map[string]planted{
-		"long file": {file("internal/tree/a.go", strings.Repeat("\n", 600)),
-			"internal/tree/a.go: 601 lines, at most 600: split it by noun"},
-		"long test file": {file("internal/tree/a_test.go", strings.Repeat("\n", 600)),
-			"internal/tree/a_test.go: 601 lines, at most 600: split it by noun"},
-		"long function": {file("internal/tree/a.go", "func long() {\n"+strings.Repeat("\n", 81)+"}\n"),
-			"internal/tree/a.go:2: func long has 81 lines, at most 80: let it tell one story"},
+		"long file": {file("internal/pure/tree/a.go", strings.Repeat("\n", 600)),
+			"internal/pure/tree/a.go: 601 lines, at most 600: split it by noun"},
+		"long test file": {file("internal/pure/tree/a_test.go", strings.Repeat("\n", 600)),
+			"internal/pure/tree/a_test.go: 601 lines, at most 600: split it by noun"},
+		"long function": {file("internal/pure/tree/a.go", "func long() {\n"+strings.Repeat("\n", 81)+"}\n"),
+			"internal/pure/tree/a.go:2: func long has 81 lines, at most 80: let it tell one story"},
 	}
 	for _, n := range []string{"util", "utils", "common", "helper", "helpers", "manager", "managers", "types", "model", "models"} {
-		cases["package "+n] = planted{file("internal/tree/"+n+"/a.go", ""),
-			"internal/tree/" + n + `/a.go:1: "` + n + `" says nothing: name the package after what it does`}
+		cases["package "+n] = planted{file("internal/pure/tree/"+n+"/a.go", ""),
+			"internal/pure/tree/" + n + `/a.go:1: "` + n + `" says nothing: name the package after what it does`}
 	}
 	check(t, cases)
 }
@@ -177,22 +181,22 @@ func TestCleanTreeHasNoComplaint(t *testing.T) {
 	tree := fstest.MapFS{}
 	for _, part := range []fstest.MapFS{
 		file("a.go", "", `"context"`, `"time"`),
-		file("cmd/retake/a.go", "var _ = os.Exit\n", `"os"`, inside("internal/assemble")),
-		file("internal/assemble/a.go", "", inside("internal/store/kopiastore"), inside("internal/catalog/sqlite"), inside("internal/service"), inside("internal/config")),
-		file("internal/config/a.go", "var _ = os.Getenv\n", `"os"`, `"golang.org/x/sys/unix"`),
-		file("internal/cli/a.go", "", `"github.com/spf13/cobra"`, inside("internal/clock"), inside("internal/screen")),
-		file("internal/service/a.go", "", inside("internal/capture"), inside("internal/store"), inside("internal/catalog")),
-		file("internal/capture/a.go", "var _ = os.ErrNotExist\n", `"os"`, inside("internal/store"), inside("internal/fsx"), inside("internal/tree")),
-		file("internal/capture/a_test.go", "var _ = time.Now\n", `"time"`, inside("internal/store/memstore"), inside("internal/catalog")),
-		file("internal/store/kopiastore/a.go", "", `"github.com/kopia/kopia/repo"`, inside("internal/store"), inside("internal/clock")),
-		file("internal/store/kopiastore/config.go", "var _, _, _ = os.MkdirTemp, os.WriteFile, os.RemoveAll\n", `"os"`),
-		file("internal/catalog/sqlite/a.go", "", `"database/sql"`, `_ "modernc.org/sqlite"`, inside("internal/catalog/sqlcat")),
-		file("internal/clock/a.go", "var _ = time.Now\n", `"time"`),
-		file("internal/proc/a.go", "", `"os/exec"`),
-		file("internal/tree/a.go", "func long() {\n"+strings.Repeat("\n", 80)+"}\n"),
-		file("internal/tree/b.go", strings.Repeat("\n", 599)),
-		file("internal/tree/testdata/a.go", "", `"os/exec"`),
-		file("bench/a.go", "var _, _ = time.Now, os.Exit\n", `"time"`, `"os"`, `"github.com/kopia/kopia/repo"`, inside("internal/store/kopiastore")),
+		file("cmd/retake/a.go", "var _ = os.Exit\n", `"os"`, inside("internal/assembly/assemble")),
+		file("internal/assembly/assemble/a.go", "", inside("internal/storage/store/kopia"), inside("internal/storage/catalog/sqlite"), inside("internal/service"), inside("internal/platform/config")),
+		file("internal/platform/config/a.go", "var _ = os.Getenv\n", `"os"`, `"golang.org/x/sys/unix"`),
+		file("internal/ui/cli/a.go", "", `"github.com/spf13/cobra"`, inside("internal/platform/clock"), inside("internal/pure/termtext")),
+		file("internal/service/a.go", "", inside("internal/engine/capture"), inside("internal/storage/store"), inside("internal/storage/catalog")),
+		file("internal/engine/capture/a.go", "var _ = os.ErrNotExist\n", `"os"`, inside("internal/storage/store"), inside("internal/platform/fsx"), inside("internal/pure/tree")),
+		file("internal/engine/capture/a_test.go", "var _ = time.Now\n", `"time"`, inside("internal/storage/store/memory"), inside("internal/storage/catalog")),
+		file("internal/storage/store/kopia/a.go", "", `"github.com/kopia/kopia/repo"`, inside("internal/storage/store"), inside("internal/platform/clock")),
+		file("internal/storage/store/kopia/config.go", "var _, _, _ = os.MkdirTemp, os.WriteFile, os.RemoveAll\n", `"os"`),
+		file("internal/storage/catalog/sqlite/a.go", "", `"database/sql"`, `_ "modernc.org/sqlite"`, inside("internal/storage/catalog/sqlcatalog")),
+		file("internal/platform/clock/a.go", "var _ = time.Now\n", `"time"`),
+		file("internal/platform/proc/a.go", "", `"os/exec"`),
+		file("internal/pure/tree/a.go", "func long() {\n"+strings.Repeat("\n", 80)+"}\n"),
+		file("internal/pure/tree/b.go", strings.Repeat("\n", 599)),
+		file("internal/pure/tree/testdata/a.go", "", `"os/exec"`),
+		file("bench/a.go", "var _, _ = time.Now, os.Exit\n", `"time"`, `"os"`, `"github.com/kopia/kopia/repo"`, inside("internal/storage/store/kopia")),
 	} {
 		for name, f := range part {
 			tree[name] = f
@@ -210,23 +214,23 @@ func TestCleanTreeHasNoComplaint(t *testing.T) {
 func TestExceptionsSilenceOnlyWhatTheyName(t *testing.T) {
 	t.Parallel()
 	rules := arch.Rules{
-		Calls:     map[string]arch.Allowance{"internal/capture/a.go": {Names: []string{"Open"}, Because: "planted"}},
-		LongFiles: map[string]string{"internal/tree/a.go": "planted"},
-		LongFuncs: map[string]string{"internal/ignore/a.go long": "planted"},
+		Calls:     map[string]arch.Allowance{"internal/engine/capture/a.go": {Names: []string{"Open"}, Because: "planted"}},
+		LongFiles: map[string]string{"internal/pure/tree/a.go": "planted"},
+		LongFuncs: map[string]string{"internal/pure/ignore/a.go long": "planted"},
 	}
 	long := "func long() {\n" + strings.Repeat("\n", 81) + "}\n"
 	for name, c := range map[string]struct {
 		planted fstest.MapFS
 		want    int
 	}{
-		"call named":           {file("internal/capture/a.go", "var _ = os.Open\n", `"os"`), 0},
-		"another call":         {file("internal/capture/a.go", "var _ = os.Create\n", `"os"`), 1},
-		"another file":         {file("internal/capture/b.go", "var _ = os.Open\n", `"os"`), 1},
-		"file named":           {file("internal/tree/a.go", strings.Repeat("\n", 700)), 0},
-		"another long file":    {file("internal/tree/b.go", strings.Repeat("\n", 700)), 1},
-		"func named":           {file("internal/ignore/a.go", long), 0},
-		"the func's namesake":  {file("internal/ignore/b.go", long), 1},
-		"long inside its file": {file("internal/tree/a.go", long), 1},
+		"call named":           {file("internal/engine/capture/a.go", "var _ = os.Open\n", `"os"`), 0},
+		"another call":         {file("internal/engine/capture/a.go", "var _ = os.Create\n", `"os"`), 1},
+		"another file":         {file("internal/engine/capture/b.go", "var _ = os.Open\n", `"os"`), 1},
+		"file named":           {file("internal/pure/tree/a.go", strings.Repeat("\n", 700)), 0},
+		"another long file":    {file("internal/pure/tree/b.go", strings.Repeat("\n", 700)), 1},
+		"func named":           {file("internal/pure/ignore/a.go", long), 0},
+		"the func's namesake":  {file("internal/pure/ignore/b.go", long), 1},
+		"long inside its file": {file("internal/pure/tree/a.go", long), 1},
 	} {
 		found, err := arch.Check(c.planted, rules)
 		if err != nil {

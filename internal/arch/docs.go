@@ -21,7 +21,7 @@ var topDirs = []string{".ci", "bench", "changelog", "client", "cmd", "console", 
 var builtinFlags = []string{"help", "version"}
 
 const (
-	cliDir         = "internal/cli"
+	cliDir         = "internal/ui/cli"
 	invariantsFile = "docs/internals/invariants.md"
 )
 

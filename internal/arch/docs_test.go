@@ -26,7 +26,7 @@ func TestDocumentsTellTheTruth(t *testing.T) {
 func tree(name, page string) fstest.MapFS {
 	return fstest.MapFS{
 		name: {Data: []byte(page)},
-		"internal/cli/save.go": {Data: []byte(`package cli
+		"internal/ui/cli/save.go": {Data: []byte(`package cli
 
 func flags(c *cobra.Command) {
 	c.Flags().BoolVar(&json, "json", false, "for machines")
@@ -35,9 +35,9 @@ func flags(c *cobra.Command) {
 	c.PersistentFlags().Var(&list, "accept", "consent")
 }
 `)},
-		"internal/store/a_test.go": {Data: []byte("package store\n\nfunc TestSealed() {}\n")},
-		"docs/GLOSSARY.md":         {Data: []byte("Words.\n")},
-		"AGENTS.md":                {Data: []byte("Rules.\n")},
+		"internal/storage/store/a_test.go": {Data: []byte("package store\n\nfunc TestSealed() {}\n")},
+		"docs/GLOSSARY.md":                 {Data: []byte("Words.\n")},
+		"AGENTS.md":                        {Data: []byte("Rules.\n")},
 	}
 }
 

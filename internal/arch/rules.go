@@ -2,36 +2,44 @@ package arch
 
 const module = "github.com/retake-dev/retake"
 
-// floors lists the rooms from the ground up. A room is a directory with all
-// below it; it may import what stands lower, never what stands higher.
-var floors = [][]string{
-	{""}, // the vocabulary
-	{"client", "internal/tree", "internal/ignore", "internal/fsx", "internal/secret", "internal/proc", "internal/clock", "internal/screen", "internal/picture", "internal/track", "internal/merge", "internal/mount", "internal/risk", "internal/talk", "internal/agents", "internal/mark", "internal/spool", "internal/theme", "internal/pattern", "internal/bisect", "internal/probe", "internal/token", "internal/seal", "internal/webhook", "internal/archive", "internal/cadence", "internal/migrate", "internal/demo"},
-	{"internal/store", catalogRoom, "internal/ledger"},
-	{"internal/capture", "internal/restore", "internal/story", "internal/verify", "internal/retain", "internal/session", "internal/fork", "internal/backup"},
-	{"internal/service"},
-	{"internal/cli", "internal/tui", "internal/httpapi", "internal/mcp", "internal/hook", "internal/web"},
-	{"internal/config", "internal/assemble", "internal/daemon", "internal/server", "cmd"},
-	{"bench", "test", "internal/arch"}, // measure, torture and check the house from outside
+// folder is a directory with all packages below it, and the one rule for them.
+type folder struct {
+	dir    string
+	holds  string   // what is in it; complaints say it
+	sees   []string // what it may import besides itself
+	apart  string   // why its packages do not import each other; "": they may
+	shared []string // the packages that the others may import all the same
 }
 
-// Floors with rules of their own.
-const (
-	toolFloor     = 1
-	portFloor     = 2 // sub-packages of a port are its drivers
-	workerFloor   = 3
-	faceFloor     = 5
-	assemblyFloor = 6
+// folders go from the ground up: arrows point up this list, never down.
+var folders = []folder{
+	{dir: "", holds: "the vocabulary"},
+	{dir: "client", holds: "the Go SDK", sees: []string{""}},
+	{dir: "internal/pure", holds: "computing without I/O", sees: []string{""}},
+	{dir: "internal/platform", holds: "files, processes, the clock and the environment", sees: []string{"", "internal/pure"}},
+	{dir: "internal/storage", holds: "the ports of bytes and rows, and their drivers", sees: []string{"", "internal/pure", "internal/platform"},
+		apart: "bytes know nothing of rows, rows nothing of bytes", shared: []string{"internal/storage/migrate"}},
+	{dir: "internal/engine", holds: "what reads, writes and keeps files", sees: []string{"", "internal/pure", "internal/platform", "internal/storage/store"},
+		apart: "workers meet in the service"},
+	{dir: "internal/explain", holds: "what changed, in words", sees: []string{"", "internal/pure", "internal/platform"},
+		apart: "workers meet in the service"},
+	{dir: "internal/agents", holds: "what agents say to us and we to them", sees: []string{"", "internal/pure", "internal/platform", "internal/explain/risk"}},
+	{dir: "internal/service", holds: "the use cases", sees: []string{"", "internal/pure", "internal/platform", "internal/storage", "internal/engine", "internal/explain", "internal/agents"}},
+	{dir: "internal/ui", holds: "decode, one call of the Service, draw", sees: []string{"", "internal/pure", "internal/platform", "internal/agents", "internal/engine/archive"},
+		apart: "faces do not know each other", shared: []string{"internal/ui/term", "internal/ui/demo"}},
+	{dir: "internal/assembly", holds: "choose drivers, start, stay, exit", sees: []string{"", "client", "internal"}},
+	{dir: "internal/server", holds: "many tenants, one API", sees: []string{"", "client", "internal"}},
+	{dir: "cmd", holds: "the programs", sees: []string{"", "client", "internal"}},
+	{dir: "bench", holds: "measures from outside", sees: []string{"", "client", "internal", "cmd", "test"}},
+	{dir: "test", holds: "checks from outside", sees: []string{"", "client", "internal", "cmd", "bench"}},
+	{dir: "internal/arch", holds: "the rules", sees: nil},
+}
 
-	catalogRoom = "internal/catalog"
+// ports have their drivers below them, and only who assembles picks one.
+var (
+	ports     = []string{"internal/storage/store", "internal/storage/catalog", "internal/storage/serverdb"}
+	assembler = []string{"internal/assembly", "internal/server", "cmd", "bench", "test"}
 )
-
-// deaf floors: neighbours do not import each other, they meet higher up.
-var deaf = map[int]string{
-	portFloor:   "bytes know nothing of rows, rows nothing of bytes",
-	workerFloor: "workers meet in the service",
-	faceFloor:   "faces do not know each other",
-}
 
 // hands are what the vocabulary may not touch.
 var hands = []string{"os", "net", "net/http", "database/sql", "os/exec", "log", "log/slog", "io/ioutil", "syscall"}
@@ -42,29 +50,29 @@ var doors = []struct {
 	lib string
 	in  []string
 }{
-	{"github.com/minio/minio-go", []string{"internal/store/kopiastore", "test"}}, // says whose a bucket is: the engine's use of it cannot put under a condition
-	{"github.com/kopia/kopia", []string{"internal/store/kopiastore", "bench", "test"}},
-	{"database/sql", []string{"internal/migrate", "internal/catalog/sqlcat", "internal/catalog/sqlite", "internal/catalog/postgres", "internal/ledger/sqlledger", "internal/server", "internal/story/xray", "internal/demo", "test"}},
-	{"github.com/jackc/pgx/v5", []string{"internal/catalog/postgres", "test"}},
-	{"github.com/robfig/cron/v3", []string{"internal/cadence"}},
-	{"github.com/prometheus/client_golang", []string{"internal/server/meter"}},
-	{"go.opentelemetry.io/otel", []string{"internal/server/trace"}},
-	{"modernc.org/sqlite", []string{"internal/catalog/sqlite", "internal/story/xray", "internal/demo"}},
-	{"os/exec", []string{"internal/proc", "bench", "test"}},
-	{"github.com/danielgtaylor/huma/v2", []string{"internal/httpapi"}},
-	{"github.com/spf13/cobra", []string{"internal/cli"}},
-	{"github.com/clipperhouse/displaywidth", []string{"internal/screen"}},
-	{"charm.land/bubbletea/v2", []string{"internal/tui"}},
-	{"github.com/charmbracelet/colorprofile", []string{"internal/tui"}},
-	{"github.com/BurntSushi/toml", []string{"internal/story/xray"}},
-	{"gopkg.in/yaml.v3", []string{"internal/story/xray"}},
-	{"golang.org/x/mod", []string{"internal/story/xray"}},
-	{"github.com/hanwen/go-fuse/v2", []string{"internal/mount"}},
-	{"znkr.io/diff", []string{"internal/merge"}},
-	{"mvdan.cc/sh/v3", []string{"internal/risk"}},
-	{"github.com/tailscale/hujson", []string{"internal/agents"}},
-	{"github.com/modelcontextprotocol/go-sdk", []string{"internal/mcp", "test"}},
-	{"golang.org/x/sys/unix", []string{"internal/fsx", "internal/track", "internal/proc", "internal/config", "bench", "test"}},
+	{"github.com/minio/minio-go", []string{"internal/storage/store/kopia", "test"}}, // says whose a bucket is: the engine's use of it cannot put under a condition
+	{"github.com/kopia/kopia", []string{"internal/storage/store/kopia", "bench", "test"}},
+	{"database/sql", []string{"internal/storage/migrate", "internal/storage/catalog/sqlcatalog", "internal/storage/catalog/sqlite", "internal/storage/catalog/postgres", "internal/storage/serverdb/sqldb", "internal/server", "internal/explain/xray", "internal/ui/demo", "test"}},
+	{"github.com/jackc/pgx/v5", []string{"internal/storage/catalog/postgres", "test"}},
+	{"github.com/robfig/cron/v3", []string{"internal/pure/cron"}},
+	{"github.com/prometheus/client_golang", []string{"internal/server/metrics"}},
+	{"go.opentelemetry.io/otel", []string{"internal/server/tracing"}},
+	{"modernc.org/sqlite", []string{"internal/storage/catalog/sqlite", "internal/explain/xray", "internal/ui/demo"}},
+	{"os/exec", []string{"internal/platform/proc", "bench", "test"}},
+	{"github.com/danielgtaylor/huma/v2", []string{"internal/ui/httpapi"}},
+	{"github.com/spf13/cobra", []string{"internal/ui/cli"}},
+	{"github.com/clipperhouse/displaywidth", []string{"internal/pure/termtext"}},
+	{"charm.land/bubbletea/v2", []string{"internal/ui/tui"}},
+	{"github.com/charmbracelet/colorprofile", []string{"internal/ui/tui"}},
+	{"github.com/BurntSushi/toml", []string{"internal/explain/xray"}},
+	{"gopkg.in/yaml.v3", []string{"internal/explain/xray"}},
+	{"golang.org/x/mod", []string{"internal/explain/xray"}},
+	{"github.com/hanwen/go-fuse/v2", []string{"internal/engine/mount"}},
+	{"znkr.io/diff", []string{"internal/pure/merge"}},
+	{"mvdan.cc/sh/v3", []string{"internal/explain/risk"}},
+	{"github.com/tailscale/hujson", []string{"internal/agents/install"}},
+	{"github.com/modelcontextprotocol/go-sdk", []string{"internal/agents/mcp", "test"}},
+	{"golang.org/x/sys/unix", []string{"internal/platform/fsx", "internal/platform/track", "internal/platform/proc", "internal/platform/config", "bench", "test"}},
 }
 
 // callRule says where names of a package may be used: only in some rooms, or
@@ -86,18 +94,18 @@ func (r callRule) bars(dir string) bool {
 
 // careful rooms touch the user's files or the store's: every file operation
 // there goes through the seam, where it can be made to fail.
-var careful = []string{"internal/capture", "internal/restore", "internal/fork", "internal/store/kopiastore"}
+var careful = []string{"internal/engine/capture", "internal/engine/restore", "internal/engine/fork", "internal/storage/store/kopia"}
 
 const (
-	envBecause  = "only internal/config reads the environment"
-	timeBecause = "only internal/clock reads the clock"
+	envBecause  = "only internal/platform/config reads the environment"
+	timeBecause = "only internal/platform/clock reads the clock"
 	exitBecause = "only a main program ends the process"
-	fileBecause = "file operations go through internal/fsx here"
+	fileBecause = "file operations go through internal/platform/fsx here"
 )
 
 var callRules = []callRule{
-	{pkg: "os", names: []string{"Getenv", "LookupEnv", "Environ", "UserHomeDir", "UserConfigDir", "UserCacheDir"}, only: []string{"internal/config"}, because: envBecause},
-	{pkg: "time", names: []string{"Now", "Since", "Until"}, only: []string{"internal/clock", "bench", "test"}, because: timeBecause},
+	{pkg: "os", names: []string{"Getenv", "LookupEnv", "Environ", "UserHomeDir", "UserConfigDir", "UserCacheDir"}, only: []string{"internal/platform/config"}, because: envBecause},
+	{pkg: "time", names: []string{"Now", "Since", "Until"}, only: []string{"internal/platform/clock", "bench", "test"}, because: timeBecause},
 	{pkg: "os", names: []string{"Exit"}, only: []string{"cmd", "bench", "test"}, because: exitBecause},
 	{pkg: "log", names: []string{"Fatal", "Fatalf", "Fatalln"}, only: []string{"cmd", "bench", "test"}, because: exitBecause},
 	{pkg: "os", names: []string{
@@ -132,7 +140,7 @@ type Allowance struct {
 // House is the set of exceptions of this repository.
 var House = Rules{
 	Calls: map[string]Allowance{
-		"internal/store/kopiastore/config.go": {
+		"internal/storage/store/kopia/config.go": {
 			Names:   []string{"MkdirTemp", "WriteFile", "RemoveAll"},
 			Because: "the engine wants its configuration as a file of its own",
 		},

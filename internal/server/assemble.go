@@ -15,24 +15,24 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/backup"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/httpapi"
-	"github.com/retake-dev/retake/internal/ledger"
-	"github.com/retake-dev/retake/internal/server/courier"
-	"github.com/retake-dev/retake/internal/server/front"
-	"github.com/retake-dev/retake/internal/server/meter"
-	"github.com/retake-dev/retake/internal/server/office"
+	"github.com/retake-dev/retake/internal/engine/backup"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/webhook"
+	"github.com/retake-dev/retake/internal/server/adminapi"
+	"github.com/retake-dev/retake/internal/server/gateway"
+	"github.com/retake-dev/retake/internal/server/metrics"
+	"github.com/retake-dev/retake/internal/server/scheduler"
 	"github.com/retake-dev/retake/internal/server/tenant"
-	"github.com/retake-dev/retake/internal/server/timetable"
-	"github.com/retake-dev/retake/internal/server/trace"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/store/kopiastore"
-	"github.com/retake-dev/retake/internal/web"
-	"github.com/retake-dev/retake/internal/webhook"
+	"github.com/retake-dev/retake/internal/server/tracing"
+	"github.com/retake-dev/retake/internal/server/webhooks"
+	"github.com/retake-dev/retake/internal/storage/serverdb"
+	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/kopia"
+	"github.com/retake-dev/retake/internal/ui/httpapi"
+	"github.com/retake-dev/retake/internal/ui/web"
 )
 
-var queues = []string{ledger.QueueOutbox, ledger.QueueDelivery, ledger.QueueSchedule, ledger.QueueDeletion, ledger.QueueRetention, ledger.QueueAnchor}
+var queues = []string{serverdb.QueueOutbox, serverdb.QueueDelivery, serverdb.QueueSchedule, serverdb.QueueDeletion, serverdb.QueueRetention, serverdb.QueueAnchor}
 
 // assemble puts namespaces, jobs and front on the rows.
 func (s *Server) assemble(ctx context.Context) error {
@@ -49,18 +49,18 @@ func (s *Server) assemble(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	s.meter = meter.New(func() float64 { return float64(s.pool.Held()) }, queues, s.depth)
+	s.meter = metrics.New(func() float64 { return float64(s.pool.Held()) }, queues, s.depth)
 	if s.o.Trace != "" {
-		if s.trace, err = trace.New(ctx, s.o.Trace, s.o.Version); err != nil {
+		if s.trace, err = tracing.New(ctx, s.o.Trace, s.o.Version); err != nil {
 			return err
 		}
 	}
-	s.courier = courier.New(courier.Options{
+	s.courier = webhooks.New(webhooks.Options{
 		Ledger: s.ledger, Seal: s.seal, Clock: s.o.Clock, Log: s.o.Log,
 		Sender: sender,
 		Outbox: s.outbox, Address: s.address,
 	})
-	s.table = timetable.New(timetable.Options{
+	s.table = scheduler.New(scheduler.Options{
 		Ledger: s.ledger, Clock: s.o.Clock, Log: s.o.Log,
 		Open: func(ctx context.Context, ns retake.NamespaceID) (retake.Service, func(), error) {
 			t, release, err := s.pool.Open(ctx, ns)
@@ -73,18 +73,18 @@ func (s *Server) assemble(ctx context.Context) error {
 		Sign:      func(b []byte) []byte { return ed25519.Sign(s.signer, b) },
 		Elsewhere: elsewhere,
 	})
-	s.front = front.New(front.Options{Ledger: s.ledger, Seal: s.seal, Pool: s.pool, Clock: s.o.Clock, Log: s.o.Log, Meter: s.meter, Trace: s.trace, Ready: s.ready, Public: s.o.Public,
-		Stir: func() { s.courier.Stir(ledger.QueueOutbox) }, Tools: http.HandlerFunc(s.tools)})
+	s.front = gateway.New(gateway.Options{Ledger: s.ledger, Seal: s.seal, Pool: s.pool, Clock: s.o.Clock, Log: s.o.Log, Meter: s.meter, Trace: s.trace, Ready: s.ready, Public: s.o.Public,
+		Stir: func() { s.courier.Stir(serverdb.QueueOutbox) }, Tools: http.HandlerFunc(s.tools)})
 	return nil
 }
 
 // grow gives a namespace its office and its handler.
 func (s *Server) grow(t *tenant.Tenant) {
-	o := office.New(office.Options{
+	o := adminapi.New(adminapi.Options{
 		Namespace: t.ID, Ledger: s.ledger, Service: t.Service, Seal: s.seal, Clock: s.o.Clock, Space: t.Space,
 		Hosted: t.Hosted, Hold: t.Hold, Release: t.Release, Lenient: s.o.Lenient, Public: s.public(),
-		Verify: func(a ledger.Anchor) error { return s.verify(t.ID, a) },
-		Plan:   timetable.Plan, Replay: s.courier.Replay, Stir: func() { s.courier.Stir(ledger.QueueDelivery) },
+		Verify: func(a serverdb.Anchor) error { return s.verify(t.ID, a) },
+		Plan:   scheduler.Plan, Replay: s.courier.Replay, Stir: func() { s.courier.Stir(serverdb.QueueDelivery) },
 		Ceiling: ceiling(), Room: func() (int64, error) { return s.roomAt(t.Place.Files) },
 	})
 	api := httpapi.New(t.Service, httpapi.Options{
@@ -108,7 +108,7 @@ func (s *Server) roomAt(path string) (int64, error) {
 
 // hung is what stands on a namespace that is open.
 type hung struct {
-	office *office.Office
+	office *adminapi.Office
 	http.Handler
 }
 
@@ -119,8 +119,8 @@ func ceiling() retake.Limits {
 	return l
 }
 
-func (s *Server) verify(ns retake.NamespaceID, a ledger.Anchor) error {
-	if ed25519.Verify(s.signer.Public().(ed25519.PublicKey), timetable.AnchorText(ns, a), a.Signature) {
+func (s *Server) verify(ns retake.NamespaceID, a serverdb.Anchor) error {
+	if ed25519.Verify(s.signer.Public().(ed25519.PublicKey), scheduler.AnchorText(ns, a), a.Signature) {
 		return nil
 	}
 	return errors.New("the signature of the anchor is not ours")
@@ -130,7 +130,7 @@ func (s *Server) verify(ns retake.NamespaceID, a ledger.Anchor) error {
 const sparedPacks = 24 * time.Hour
 
 func (s *Server) openStore(ctx context.Context, ns retake.NamespaceID, at tenant.Place, password string, create bool) (store.Store, error) {
-	o := kopiastore.Options{
+	o := kopia.Options{
 		Dir: at.Store, FS: fsx.OS(), Locks: fsx.NewLocks(at.Locks), Clock: s.o.Clock, Exclusive: true,
 		Password: password, Derivation: s.o.Derivation,
 	}
@@ -140,9 +140,9 @@ func (s *Server) openStore(ctx context.Context, ns retake.NamespaceID, at tenant
 		o.Bucket, o.Spare, o.Still = &b, sparedPacks, s.ownsBucket
 	}
 	if create {
-		return kopiastore.Create(ctx, o)
+		return kopia.Create(ctx, o)
 	}
-	st, err := kopiastore.Open(ctx, o)
+	st, err := kopia.Open(ctx, o)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, &retake.Error{Kind: retake.NotFound, What: "the namespace has no store yet", Safe: "Nothing was changed."}
 	}
@@ -161,7 +161,7 @@ func (s *Server) backedUp(ns retake.NamespaceID, b retake.Backup, err error) {
 		return
 	}
 	now := s.o.Clock.Now()
-	e, cerr := courier.Compose(retake.EventBackup, now, retake.EventData{Namespace: ns, Workspace: b.Workspace, Name: b.URL, Why: retake.AsError(err).What}, now.UTC().Format(time.RFC3339Nano))
+	e, cerr := webhooks.Compose(retake.EventBackup, now, retake.EventData{Namespace: ns, Workspace: b.Workspace, Name: b.URL, Why: retake.AsError(err).What}, now.UTC().Format(time.RFC3339Nano))
 	if cerr == nil {
 		cerr = s.courier.Publish(s.carried, ns, e)
 	}
@@ -176,7 +176,7 @@ func elsewhere(err error) bool {
 }
 
 // outbox opens the rows of a namespace that need no store.
-func (s *Server) outbox(ctx context.Context, ns retake.NamespaceID) (courier.Rows, func(), error) {
+func (s *Server) outbox(ctx context.Context, ns retake.NamespaceID) (webhooks.Rows, func(), error) {
 	c, err := s.rows(ctx, ns)
 	if err != nil {
 		return nil, nil, err

@@ -14,7 +14,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/client"
-	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/server"
 )
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/ledger"
-	"github.com/retake-dev/retake/internal/server/office"
+	"github.com/retake-dev/retake/internal/server/adminapi"
+	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
 // FirstNamespace is the one that a new server begins with.
@@ -64,7 +64,7 @@ func (s *Server) AddNamespace(ctx context.Context, row retake.Namespace, webhook
 }
 
 // office opens the office of a namespace for the operator of the machine.
-func (s *Server) office(ctx context.Context, ns retake.NamespaceID) (*office.Office, func(), error) {
+func (s *Server) office(ctx context.Context, ns retake.NamespaceID) (*adminapi.Office, func(), error) {
 	t, release, err := s.pool.Open(ctx, ns)
 	if err != nil {
 		return nil, nil, err
@@ -78,7 +78,7 @@ func (s *Server) AddKey(ctx context.Context, ns retake.NamespaceID, req retake.K
 		if _, err := s.ledger.Namespace(ctx, ns); err != nil {
 			return retake.NewKey{}, &retake.Error{Kind: retake.NotFound, What: "there is no such namespace", Safe: "Nothing was changed.", Err: err}
 		}
-		return office.New(office.Options{Namespace: ns, Ledger: s.ledger, Seal: s.seal, Clock: s.o.Clock}).MakeKey(ctx, req)
+		return adminapi.New(adminapi.Options{Namespace: ns, Ledger: s.ledger, Seal: s.seal, Clock: s.o.Clock}).MakeKey(ctx, req)
 	}
 	o, release, err := s.office(ctx, ns)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Server) Namespaces(ctx context.Context) ([]retake.Namespace, error) {
 // SetRoots says which directories of this machine a namespace may have workspaces in.
 func (s *Server) SetRoots(ctx context.Context, ns retake.NamespaceID, roots []string) (retake.Namespace, error) {
 	row, err := s.ledger.Namespace(ctx, ns)
-	if errors.Is(err, ledger.ErrNotFound) {
+	if errors.Is(err, serverdb.ErrNotFound) {
 		return row, &retake.Error{Kind: retake.NotFound, What: "there is no such namespace", Safe: "Nothing was changed."}
 	}
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/seal"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/pure/secretbox"
 	"github.com/retake-dev/retake/internal/server"
 )
 
@@ -167,7 +167,7 @@ func flip(c byte) string {
 func TestEndOfACookie(t *testing.T) {
 	t.Parallel()
 	held := clock.NewHeld(time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC))
-	kek := seal.NewKey()
+	kek := secretbox.NewKey()
 	b := newBed(t, "", func(o *server.Options) { o.Clock, o.Keys = held, [][]byte{kek} })
 	admin := b.as(retake.KeyAdmin)
 	k, err := admin.MakeKey(t.Context(), retake.KeyRequest{Kind: retake.KeyReader})
@@ -202,7 +202,7 @@ func TestEndOfACookie(t *testing.T) {
 		t.Errorf("at the next server: %d", got)
 	}
 	b.stop()
-	b.start("", func(o *server.Options) { o.Clock, o.Keys = held, [][]byte{seal.NewKey(), kek} })
+	b.start("", func(o *server.Options) { o.Clock, o.Keys = held, [][]byte{secretbox.NewKey(), kek} })
 	if got := status(); got != http.StatusOK {
 		t.Errorf("behind a new key-encryption key: %d", got)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/ledger/sqlledger"
+	"github.com/retake-dev/retake/internal/storage/serverdb/sqldb"
 )
 
 // A data directory has an id, and the database and the bucket say which directory's they
@@ -75,7 +75,7 @@ func (s *Server) claimDatabase(ctx context.Context, migrate func() error) error 
 	if err := migrate(); err != nil {
 		return err
 	}
-	is, err := sqlledger.Own(ctx, s.db, s.owner, s.o.TakeOver)
+	is, err := sqldb.Own(ctx, s.db, s.owner, s.o.TakeOver)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (s *Server) ownsDatabase(ctx context.Context) error {
 	if err := s.db.PingContext(ctx); err != nil || s.o.Postgres == "" {
 		return err
 	}
-	is, err := sqlledger.Owner(ctx, s.db)
+	is, err := sqldb.Owner(ctx, s.db)
 	if err != nil {
 		return err
 	}

@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/catalog/postgres"
-	"github.com/retake-dev/retake/internal/catalog/sqlcat"
-	"github.com/retake-dev/retake/internal/catalog/sqlite"
-	"github.com/retake-dev/retake/internal/ledger/sqlledger"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+	"github.com/retake-dev/retake/internal/storage/catalog/postgres"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlcatalog"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
+	"github.com/retake-dev/retake/internal/storage/serverdb/sqldb"
 )
 
 // rows opens the catalog of a namespace in the server's database.
@@ -38,13 +38,13 @@ func (s *Server) openSQLite(ctx context.Context) error {
 		return err
 	}
 	s.db = db
-	l, err := sqlledger.New(ctx, db, sqlledger.Options{Clock: s.o.Clock, Explain: sqlite.Explain(path)})
+	l, err := sqldb.New(ctx, db, sqldb.Options{Clock: s.o.Clock, Explain: sqlite.Explain(path)})
 	if err != nil {
 		return err
 	}
 	s.ledger = l
 	s.rows = func(ctx context.Context, ns retake.NamespaceID) (catalog.Catalog, error) {
-		return sqlcat.New(ctx, db, string(ns), sqlcat.Options{Explain: sqlite.Explain(path), Within: l.Within(ns)})
+		return sqlcatalog.New(ctx, db, string(ns), sqlcatalog.Options{Explain: sqlite.Explain(path), Within: l.Within(ns)})
 	}
 	return nil
 }
@@ -55,10 +55,10 @@ func (s *Server) openPostgres(ctx context.Context) error {
 		return err
 	}
 	s.db = db
-	if err := s.claimDatabase(ctx, func() error { return postgres.Prepare(ctx, db, sqlledger.Tables(), sqlledger.Migrate) }); err != nil {
+	if err := s.claimDatabase(ctx, func() error { return postgres.Prepare(ctx, db, sqldb.Tables(), sqldb.Migrate) }); err != nil {
 		return err
 	}
-	l, err := sqlledger.New(ctx, db, sqlledger.Options{
+	l, err := sqldb.New(ctx, db, sqldb.Options{
 		Clock: s.o.Clock, Explain: postgres.Explain,
 		Enter: func(ctx context.Context, tx *sql.Tx, ns retake.NamespaceID) error {
 			return postgres.Enter(string(ns))(ctx, tx)
@@ -69,7 +69,7 @@ func (s *Server) openPostgres(ctx context.Context) error {
 	}
 	s.ledger = l
 	s.rows = func(_ context.Context, ns retake.NamespaceID) (catalog.Catalog, error) {
-		return postgres.Open(db, string(ns), sqlcat.Options{Within: l.Within(ns)}), nil
+		return postgres.Open(db, string(ns), sqlcatalog.Options{Within: l.Within(ns)}), nil
 	}
 	return nil
 }

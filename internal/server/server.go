@@ -28,18 +28,18 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/ledger"
-	"github.com/retake-dev/retake/internal/seal"
-	"github.com/retake-dev/retake/internal/server/courier"
-	"github.com/retake-dev/retake/internal/server/front"
-	"github.com/retake-dev/retake/internal/server/meter"
+	"github.com/retake-dev/retake/internal/explain/xray"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/pure/secretbox"
+	"github.com/retake-dev/retake/internal/pure/token"
+	"github.com/retake-dev/retake/internal/server/gateway"
+	"github.com/retake-dev/retake/internal/server/metrics"
+	"github.com/retake-dev/retake/internal/server/scheduler"
 	"github.com/retake-dev/retake/internal/server/tenant"
-	"github.com/retake-dev/retake/internal/server/timetable"
-	"github.com/retake-dev/retake/internal/server/trace"
-	"github.com/retake-dev/retake/internal/store/kopiastore"
-	"github.com/retake-dev/retake/internal/story/xray"
-	"github.com/retake-dev/retake/internal/token"
+	"github.com/retake-dev/retake/internal/server/tracing"
+	"github.com/retake-dev/retake/internal/server/webhooks"
+	"github.com/retake-dev/retake/internal/storage/serverdb"
+	"github.com/retake-dev/retake/internal/storage/store/kopia"
 )
 
 // Options say what a server stands on.
@@ -50,12 +50,12 @@ type Options struct {
 	Admin    string // address of the metrics; "": they are not told
 	Cert     string // files of a certificate and its key; "": plain HTTP
 	CertKey  string
-	Postgres string             // "": SQLite in the data directory
-	Bucket   *kopiastore.Bucket // nil: the disk
-	Keys     [][]byte           // key-encryption keys, the first seals; none: a file in the data directory
-	TakeOver bool               // make the database and the bucket ours, whoever had them
-	Lenient  bool               // webhooks may be plain HTTP and at home, for development
-	Trace    string             // address of a collector; "": nobody is told
+	Postgres string        // "": SQLite in the data directory
+	Bucket   *kopia.Bucket // nil: the disk
+	Keys     [][]byte      // key-encryption keys, the first seals; none: a file in the data directory
+	TakeOver bool          // make the database and the bucket ours, whoever had them
+	Lenient  bool          // webhooks may be plain HTTP and at home, for development
+	Trace    string        // address of a collector; "": nobody is told
 	Version  string
 	Most     int // namespaces open at once
 
@@ -66,22 +66,22 @@ type Options struct {
 	Boot    string
 	Path    string // where git and ssh are looked for
 
-	Derivation string // see kopiastore.Options; for harnesses
+	Derivation string // see kopia.Options; for harnesses
 }
 
 // Server is one that is open.
 type Server struct {
 	o       Options
-	seal    seal.Keeper
+	seal    secretbox.Keeper
 	db      *sql.DB
 	rows    rows
-	ledger  ledger.Ledger
+	ledger  serverdb.Ledger
 	pool    *tenant.Pool
-	courier *courier.Courier
-	table   *timetable.Timetable
-	meter   *meter.Meter
-	trace   *trace.Tracer
-	front   *front.Front
+	courier *webhooks.Courier
+	table   *scheduler.Timetable
+	meter   *metrics.Meter
+	trace   *tracing.Tracer
+	front   *gateway.Front
 	cursors *token.Cursors
 	signer  ed25519.PrivateKey
 	owner   string // id of the data directory
@@ -126,26 +126,26 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 func (s *Server) secrets() error {
 	keys := s.o.Keys
 	if len(keys) == 0 {
-		text, err := keyFile(filepath.Join(s.o.Data, "kek"), func() string { return seal.FormatKey(seal.NewKey()) })
+		text, err := keyFile(filepath.Join(s.o.Data, "kek"), func() string { return secretbox.FormatKey(secretbox.NewKey()) })
 		if err != nil {
 			return err
 		}
-		key, err := seal.ParseKey(text)
+		key, err := secretbox.ParseKey(text)
 		if err != nil {
 			return fmt.Errorf("read the key-encryption key: %w", err)
 		}
 		keys = [][]byte{key}
 	}
-	local, err := seal.Local(keys...)
+	local, err := secretbox.Local(keys...)
 	if err != nil {
 		return fmt.Errorf("use the key-encryption key: %w", err)
 	}
 	s.seal = local
-	text, err := keyFile(filepath.Join(s.o.Data, "server.key"), func() string { return seal.FormatKey(seal.NewKey()) })
+	text, err := keyFile(filepath.Join(s.o.Data, "server.key"), func() string { return secretbox.FormatKey(secretbox.NewKey()) })
 	if err != nil {
 		return err
 	}
-	own, err := seal.ParseKey(text)
+	own, err := secretbox.ParseKey(text)
 	if err != nil {
 		return fmt.Errorf("read the server's key: %w", err)
 	}

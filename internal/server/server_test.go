@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/seal"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/webhook"
+	"github.com/retake-dev/retake/internal/pure/secretbox"
 	"github.com/retake-dev/retake/internal/server"
-	"github.com/retake-dev/retake/internal/webhook"
 )
 
 func readerOf(s string) io.Reader { return strings.NewReader(s) }
@@ -253,7 +253,7 @@ func TestAnotherKEK(t *testing.T) {
 	b := newBed(t, "", nil)
 	b.save("one")
 	b.stop()
-	b.start("", func(o *server.Options) { o.Keys = [][]byte{seal.NewKey()} })
+	b.start("", func(o *server.Options) { o.Keys = [][]byte{secretbox.NewKey()} })
 	_, err := b.as(retake.KeyAgent).Save(t.Context(), retake.SaveRequest{Workspace: b.begun.Namespace.Default, Trigger: retake.TriggerManual})
 	if !retake.IsKind(err, retake.Away) || !strings.Contains(err.Error(), "cannot be unlocked") {
 		t.Errorf("saved with another key: %v", err)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/client"
-	"github.com/retake-dev/retake/internal/mcp"
-	"github.com/retake-dev/retake/internal/server/front"
+	"github.com/retake-dev/retake/internal/agents/mcp"
+	"github.com/retake-dev/retake/internal/server/gateway"
 )
 
 // tools answers one request of an agent. What its tools do is asked of our own socket with
@@ -19,7 +19,7 @@ func (s *Server) tools(w http.ResponseWriter, r *http.Request) {
 	key, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	c := client.New(client.Options{Socket: s.socket, Key: strings.TrimSpace(key), Version: s.o.Version})
 	defer c.Close() //nolint:errcheck // only gives connections back
-	name := strings.Trim(strings.TrimPrefix(r.URL.Path, front.ToolsPath), "/")
+	name := strings.Trim(strings.TrimPrefix(r.URL.Path, gateway.ToolsPath), "/")
 	mcp.Handler(c, mcp.Options{
 		Version: s.o.Version, Clock: s.o.Clock,
 		Place: func(ctx context.Context) (retake.Workspace, error) { return placeOf(ctx, c, name) },

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
+	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
 // again answers the checkpoint that was sealed under this id, when the caller asks a

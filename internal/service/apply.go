@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/restore"
+	"github.com/retake-dev/retake/internal/engine/restore"
+	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
 // ApplyRestore does exactly the plan that was shown: what is there now becomes a

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/backup"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/verify"
+	"github.com/retake-dev/retake/internal/engine/backup"
+	"github.com/retake-dev/retake/internal/explain/verify"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // SetBackup says where the checkpoints of a workspace also go.

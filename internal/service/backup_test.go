@@ -14,20 +14,20 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/backup"
-	"github.com/retake-dev/retake/internal/catalog/sqlite"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/engine/backup"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/store/memstore"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
+	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
 // pier is a workspace whose checkpoints go to a directory.
 type pier struct {
 	*testing.T
 	s      *service.Service
-	st     *memstore.Store
+	st     *memory.Store
 	home   string
 	root   string
 	remote string
@@ -40,7 +40,7 @@ func newPier(t *testing.T) *pier {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
-	p := &pier{T: t, st: memstore.New(), home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop"), remote: filepath.Join(t.TempDir(), "remote.git"), ends: make(chan error, 100)}
+	p := &pier{T: t, st: memory.New(), home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop"), remote: filepath.Join(t.TempDir(), "remote.git"), ends: make(chan error, 100)}
 	p.git("init", "--bare", "-q", p.remote)
 	p.must(os.Mkdir(p.root, 0o755))
 	p.open()

@@ -10,9 +10,9 @@ import (
 	"slices"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/merge"
-	"github.com/retake-dev/retake/internal/screen"
-	"github.com/retake-dev/retake/internal/tree"
+	"github.com/retake-dev/retake/internal/pure/merge"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
 // maxBlamed bounds the files whose lines are told.
@@ -128,7 +128,7 @@ func (s *Service) assign(ctx context.Context, versions []version, out *retake.Bl
 		if err != nil {
 			return err
 		}
-		if screen.Binary(string(next)) {
+		if termtext.Binary(string(next)) {
 			if i == len(versions)-1 {
 				out.Why = "it is binary"
 				return nil
@@ -193,7 +193,7 @@ func (s *Service) broughtBack(ctx context.Context, versions []version) (from map
 // reclaim gives lines that came with version i back to who wrote them in an older one.
 func (s *Service) reclaim(ctx context.Context, old version, theirs []int, text []byte, owners []int, i int) error {
 	was, err := s.whole(ctx, old.object)
-	if err != nil || screen.Binary(string(was)) {
+	if err != nil || termtext.Binary(string(was)) {
 		return err
 	}
 	for k, owner := range carry(theirs, merge.Spans(was, text), i) {

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/story"
+	"github.com/retake-dev/retake/internal/explain/story"
 )
 
 // Bounds of the bytes that are kept while one story is told.

@@ -11,13 +11,13 @@ import (
 	"slices"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/capture"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/mark"
-	"github.com/retake-dev/retake/internal/restore"
-	"github.com/retake-dev/retake/internal/session"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/tree"
+	"github.com/retake-dev/retake/internal/agents/session"
+	"github.com/retake-dev/retake/internal/engine/capture"
+	"github.com/retake-dev/retake/internal/engine/restore"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/marker"
+	"github.com/retake-dev/retake/internal/pure/tree"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // change does the plan. From here on nothing is as it was until it is told.
@@ -126,11 +126,11 @@ func (a *application) holdInside() (fsx.Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := makeDir(a.root, mark.Dir)
+	d, err := makeDir(a.root, marker.Dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := mark.WriteSmall(d, mark.HideFile, "*\n"); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := marker.WriteSmall(d, marker.HideFile, "*\n"); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, a.root.SetMtime(i.Mtime)

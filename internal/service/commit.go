@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/tree"
+	"github.com/retake-dev/retake/internal/pure/tree"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // commit is the one that was checked out at a checkpoint, read from the stored .git: no

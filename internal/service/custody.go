@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/tree"
+	"github.com/retake-dev/retake/internal/pure/tree"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // Scrub reads the store back.

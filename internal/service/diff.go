@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/tree"
+	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
 // Diff compares two checkpoints, or one with now.

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/verify"
+	"github.com/retake-dev/retake/internal/explain/verify"
 )
 
 // drillMark keeps the last drill of a workspace.

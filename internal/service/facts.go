@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/story"
-	"github.com/retake-dev/retake/internal/story/xray"
+	"github.com/retake-dev/retake/internal/explain/story"
+	"github.com/retake-dev/retake/internal/explain/xray"
+	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
 // facts reads what changed for its meaning: each file once in its life, in a child that

@@ -7,10 +7,10 @@ import (
 	"sync"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/story"
-	"github.com/retake-dev/retake/internal/tree"
-	"github.com/retake-dev/retake/internal/verify"
+	"github.com/retake-dev/retake/internal/explain/story"
+	"github.com/retake-dev/retake/internal/explain/verify"
+	"github.com/retake-dev/retake/internal/pure/tree"
+	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
 // goodness remembers the newest good checkpoint of each workspace until something changes.

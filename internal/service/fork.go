@@ -9,12 +9,12 @@ import (
 	"sync"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/capture"
-	"github.com/retake-dev/retake/internal/fork"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/mark"
-	"github.com/retake-dev/retake/internal/session"
-	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/agents/session"
+	"github.com/retake-dev/retake/internal/engine/capture"
+	"github.com/retake-dev/retake/internal/engine/fork"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/marker"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // Fork grows a new workspace from a checkpoint: its files by the cheapest means there
@@ -204,7 +204,7 @@ func (g *growth) protect(ctx context.Context, st store.Store, res retake.ForkRes
 	w := &res.Workspace
 	w.ID, w.Dev, w.Ino, w.Created = id, i.Dev, i.Ino, g.s.p.Clock.Now()
 	w.Origin = &retake.Origin{Workspace: g.ws.ID, Checkpoint: g.origin.ID, Number: g.origin.Number}
-	if err := mark.Write(g.to, id); err != nil {
+	if err := marker.Write(g.to, id); err != nil {
 		return res, err
 	}
 	l := g.s.liveOf(id)

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/proc"
-	"github.com/retake-dev/retake/internal/session"
-	"github.com/retake-dev/retake/internal/spool"
-	"github.com/retake-dev/retake/internal/talk"
+	"github.com/retake-dev/retake/internal/agents/queue"
+	"github.com/retake-dev/retake/internal/agents/session"
+	"github.com/retake-dev/retake/internal/agents/transcript"
+	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
 // An agent can exit without reporting the end of its turn: it crashed, it was killed, or
@@ -64,7 +64,7 @@ func (h *hearing) bury(ws retake.Workspace, habits retake.Habits) {
 	h.mu.Unlock()
 	for _, x := range gone {
 		sig := retake.Signal{
-			ID: spool.NewID(), Kind: retake.SignalSessionEnd, Time: h.s.p.Clock.Now(), Agent: x.Agent, Session: x.ID,
+			ID: queue.NewID(), Kind: retake.SignalSessionEnd, Time: h.s.p.Clock.Now(), Agent: x.Agent, Session: x.ID,
 			Dir: filepath.Join(ws.Root, filepath.FromSlash(x.Dir)), Failed: "the agent is gone",
 		}
 		if last, ok := h.s.lastAnswer(x); ok {
@@ -88,7 +88,7 @@ func (h *hearing) endTurn(ctx context.Context, ws retake.Workspace, sig retake.S
 		return
 	}
 	if last, ok := h.s.lastAnswer(x); ok {
-		sig.ID, sig.Kind, sig.Message, sig.Reason = spool.NewID(), retake.SignalTurnEnd, last, ""
+		sig.ID, sig.Kind, sig.Message, sig.Reason = queue.NewID(), retake.SignalTurnEnd, last, ""
 		if j := h.hearEnd(ws, sig, habits, x); j != nil && j.act.Save != nil {
 			select {
 			case <-j.done:
@@ -121,7 +121,7 @@ func (s *Service) lastAnswer(x session.Session) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	return talk.Answered(x.Agent, tail, x.Turn.Since.Add(-clockSlack))
+	return transcript.Answered(x.Agent, tail, x.Turn.Since.Add(-clockSlack))
 }
 
 // clockSlack is how much earlier than its prompt a line of the same turn may be dated: an

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/session"
-	"github.com/retake-dev/retake/internal/spool"
+	"github.com/retake-dev/retake/internal/agents/queue"
+	"github.com/retake-dev/retake/internal/agents/session"
 )
 
 // hearing is what a service knows of the agents in one workspace: the state that
@@ -92,7 +92,7 @@ func (h *hearing) hearLocked(ws retake.Workspace, sig retake.Signal, habits reta
 		j.act.Save, act.Save = nil, nil
 	}
 	if act.Save != nil && !act.Save.Before() && h.s.p.Signals != "" {
-		_ = spool.Put(h.s.p.Signals, sig) // without it only a crash in the next checkpoint would lose it
+		_ = queue.Put(h.s.p.Signals, sig) // without it only a crash in the next checkpoint would lose it
 	}
 	if h.state = st; act.Save != nil {
 		h.queue = append(h.queue, j)
@@ -127,7 +127,7 @@ func (h *hearing) work() {
 		}
 		h.mu.Unlock()
 		if h.s.p.Signals != "" && !unheard(j.err) {
-			_ = spool.Drop(h.s.p.Signals, j.sig) // again, it finds its checkpoint
+			_ = queue.Drop(h.s.p.Signals, j.sig) // again, it finds its checkpoint
 		}
 		close(j.done)
 		if j.err == nil && j.act.Keep && j.recorded {

@@ -10,9 +10,9 @@ import (
 	"io/fs"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/session"
-	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/agents/session"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // Names in the state of a checkpoint.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
+	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
 // Log lists a part of the timeline. It never opens the store, but to look for a path.

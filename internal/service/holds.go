@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/mark"
-	"github.com/retake-dev/retake/internal/restore"
+	"github.com/retake-dev/retake/internal/engine/restore"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/marker"
 )
 
 // holdAge is how long what a restore replaced is kept beside the checkpoint that has
@@ -37,4 +37,4 @@ func (s *Service) clearHolds(places ...func() (fsx.Dir, error)) {
 }
 
 // markerInside opens our directory in the workspace, if there is one.
-func (a *application) markerInside() (fsx.Dir, error) { return a.root.OpenDir(mark.Dir) }
+func (a *application) markerInside() (fsx.Dir, error) { return a.root.OpenDir(marker.Dir) }

@@ -9,12 +9,12 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/capture"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/mark"
-	"github.com/retake-dev/retake/internal/screen"
-	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/engine/capture"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/marker"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // A project rarely has more; asking once is cheap.
@@ -45,9 +45,9 @@ func (s *Service) Init(ctx context.Context, req retake.InitRequest) (retake.Save
 	if _, err := s.openStore(ctx, true); err != nil {
 		return retake.SaveResult{}, fault("the store cannot be opened", unchanged, err)
 	}
-	before, err := mark.Read(root)
+	before, err := marker.Read(root)
 	if err == nil {
-		err = mark.Write(root, ws.ID)
+		err = marker.Write(root, ws.ID)
 	}
 	if err != nil {
 		return retake.SaveResult{}, fault("the directory cannot be marked", unchanged, err)
@@ -66,9 +66,9 @@ func (s *Service) Init(ctx context.Context, req retake.InitRequest) (retake.Save
 // putMarkBack leaves a directory as it was found.
 func putMarkBack(root fsx.Dir, before retake.WorkspaceID) error {
 	if before == "" {
-		return mark.Remove(root)
+		return marker.Remove(root)
 	}
-	return mark.Write(root, before)
+	return marker.Write(root, before)
 }
 
 // identify gives the workspace that the directory is to be: a new one, or one
@@ -78,7 +78,7 @@ func (s *Service) identify(ctx context.Context, path string, root fsx.Dir, req r
 	if err != nil {
 		return retake.Workspace{}, err
 	}
-	mark, err := mark.Read(root)
+	mark, err := marker.Read(root)
 	if err != nil {
 		return retake.Workspace{}, err
 	}
@@ -142,7 +142,7 @@ func (s *Service) workspaceBefore(ctx context.Context, path string, i fsx.Info, 
 	case begun.ID != "":
 		return begun.Workspace, true, nil
 	case !ok && choice == retake.MarkContinue:
-		return found, false, &retake.Error{Kind: retake.NotFound, What: "no workspace was at " + path, Safe: unchanged, Hint: "protect it: retake init " + screen.ShellWord(path)}
+		return found, false, &retake.Error{Kind: retake.NotFound, What: "no workspace was at " + path, Safe: unchanged, Hint: "protect it: retake init " + termtext.ShellWord(path)}
 	}
 	return found, ok, nil
 }
@@ -280,7 +280,7 @@ func (s *Service) protectedAt(ctx context.Context, path string) (retake.Workspac
 		return retake.Workspace{}, false
 	}
 	defer root.Close() //nolint:errcheck // only looked
-	id, err := mark.Read(root)
+	id, err := marker.Read(root)
 	if err != nil || id == "" {
 		return retake.Workspace{}, false
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/tree"
+	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
 // walkBack goes through a timeline from the newest and tells items from the rest. An item

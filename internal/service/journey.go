@@ -9,12 +9,12 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/mark"
-	"github.com/retake-dev/retake/internal/restore"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/tree"
+	"github.com/retake-dev/retake/internal/engine/restore"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/marker"
+	"github.com/retake-dev/retake/internal/pure/tree"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // journey is a request for a plan, resolved: what is wanted, and what it is measured
@@ -216,7 +216,7 @@ func rootNow(root fsx.Dir) (retake.Entry, error) {
 	}
 	e := retake.Entry{Kind: retake.KindDir, Mode: i.Mode, UID: i.UID, GID: i.GID, ModTime: i.Mtime}
 	x, err := root.Xattrs()
-	delete(x, mark.Xattr)
+	delete(x, marker.Xattr)
 	if len(x) > 0 {
 		e.Extra = &retake.Extra{Xattrs: x}
 	}

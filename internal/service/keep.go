@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 const maxPinName = 100

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/secret"
-	"github.com/retake-dev/retake/internal/session"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/talk"
+	"github.com/retake-dev/retake/internal/agents/session"
+	"github.com/retake-dev/retake/internal/agents/transcript"
+	"github.com/retake-dev/retake/internal/pure/secrets"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // A conversation is kept after the files, beside whatever comes next: agents flush
@@ -76,7 +76,7 @@ func (h *hearing) keepFrom(ctx context.Context, key string, j *hearingJob, known
 	if err != nil || len(fresh) == 0 && len(known.Segments) == 0 {
 		return err
 	}
-	doc := retake.Conversation{Complete: whole, Secrets: secret.Find(fresh)}
+	doc := retake.Conversation{Complete: whole, Secrets: secrets.Find(fresh)}
 	if !whole {
 		doc.Missing = "its last words were not there after " + talkWait.String()
 	}
@@ -93,7 +93,7 @@ func (s *Service) listen(ctx context.Context, agent, path, message string) bool 
 	defer deadline.Stop()
 	for looks := 0; ; looks++ {
 		tail, err := s.lastWords(path)
-		if err == nil && talk.Ends(agent, tail, message) {
+		if err == nil && transcript.Ends(agent, tail, message) {
 			return true
 		}
 		if err != nil && looks >= missingLooks {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/session"
+	"github.com/retake-dev/retake/internal/agents/session"
 )
 
 // keptTalk is a conversation whose segments are stored. They are reached by the

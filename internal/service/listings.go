@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // maxListed bounds the entries that are kept of stored directories.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/capture"
-	"github.com/retake-dev/retake/internal/track"
+	"github.com/retake-dev/retake/internal/engine/capture"
+	"github.com/retake-dev/retake/internal/platform/track"
 )
 
 // live is what a service keeps of a workspace between two saves: the stat index,

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/mark"
-	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/marker"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // Locate finds the workspace that dir lies in, by the nearest mark above it. A
@@ -72,7 +72,7 @@ func (s *Service) markedAt(ctx context.Context, path string) (retake.Workspace, 
 		return retake.Workspace{}, false, nil // not ours to read: the root may lie above
 	}
 	defer root.Close() //nolint:errcheck // only looked
-	id, err := mark.Read(root)
+	id, err := marker.Read(root)
 	if err != nil || id == "" {
 		return retake.Workspace{}, false, err
 	}
@@ -119,7 +119,7 @@ func (s *Service) stillThere(ws retake.Workspace) bool {
 		return false
 	}
 	defer root.Close() //nolint:errcheck // only looked
-	id, err := mark.Read(root)
+	id, err := marker.Read(root)
 	return err == nil && id == ws.ID
 }
 
@@ -166,7 +166,7 @@ func (s *Service) openRoot(ctx context.Context, id retake.WorkspaceID) (retake.W
 	if err != nil {
 		return ws, nil, fault(fmt.Sprintf("the directory of %s cannot be opened", ws.Name), unchanged, err)
 	}
-	marked, err := mark.Read(root)
+	marked, err := marker.Read(root)
 	if err == nil && marked != ws.ID {
 		err = s.rootReplaced(ctx, ws, root)
 	}
@@ -208,8 +208,8 @@ func (s *Service) Deinit(ctx context.Context, id retake.WorkspaceID) (retake.Wor
 	l.mu.Unlock()
 	if root, err := s.p.FS.OpenRoot(ws.Root); err == nil {
 		defer root.Close() //nolint:errcheck // the mark is off or the error told
-		if id, err := mark.Read(root); err == nil && id == ws.ID {
-			if err := mark.Remove(root); err != nil {
+		if id, err := marker.Read(root); err == nil && id == ws.ID {
+			if err := marker.Remove(root); err != nil {
 				return ws, fault("the workspace is no longer protected, but its mark is still there", "The history is intact.", err)
 			}
 		}

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/capture"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/mark"
-	"github.com/retake-dev/retake/internal/restore"
+	"github.com/retake-dev/retake/internal/engine/capture"
+	"github.com/retake-dev/retake/internal/engine/restore"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/marker"
+	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
 // place is the root of a workspace as a restore finds it: the workspace's own directory,
@@ -62,7 +62,7 @@ func (s *Service) openPlace(ctx context.Context, req retake.PlanRequest) (*place
 // ownerOf names whose mark a directory carries: nobody's when there is none, or when that
 // workspace ended.
 func (s *Service) ownerOf(ctx context.Context, root fsx.Dir) string {
-	id, err := mark.Read(root)
+	id, err := marker.Read(root)
 	if err != nil || id == "" {
 		return ""
 	}
@@ -168,7 +168,7 @@ func (s *Service) takeOver(ctx context.Context, l *live, at *place) error {
 	i, err := at.root.Stat()
 	if err == nil {
 		at.ws.Dev, at.ws.Ino = i.Dev, i.Ino
-		err = mark.Write(at.root, at.ws.ID)
+		err = marker.Write(at.root, at.ws.ID)
 	}
 	if err == nil {
 		err = s.p.Catalog.PutWorkspace(ctx, at.ws)
@@ -235,8 +235,8 @@ func (s *Service) makeRoot(at *place) error {
 
 // abandon takes back what takeOver did, when nothing was restored after all.
 func (s *Service) abandon(at *place) error {
-	if id, err := mark.Read(at.root); err == nil && id == at.ws.ID {
-		if err := mark.Remove(at.root); err != nil {
+	if id, err := marker.Read(at.root); err == nil && id == at.ws.ID {
+		if err := marker.Remove(at.root); err != nil {
 			return err
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/screen"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
 // wasHere adds to an error that a workspace was at this place and is gone with its
@@ -39,7 +39,7 @@ func (s *Service) rootReplaced(ctx context.Context, ws retake.Workspace, root fs
 	e := &retake.Error{Kind: retake.Moved, What: fmt.Sprintf("another directory is at %s, where %s was", ws.Root, ws.Name), Safe: s.stillKept(all, ws)}
 	if owner := s.ownerOf(ctx, root); owner != "" {
 		e.What = fmt.Sprintf("%s belongs to the workspace %s now; %s was there before", ws.Root, owner, ws.Name)
-		e.Hint = "put its files elsewhere: retake fork latest " + screen.ShellWord(ws.Root+"-restored") + " --workspace " + ws.NameAmong(all) + "\n" + itsCheckpoints(ws, all)
+		e.Hint = "put its files elsewhere: retake fork latest " + termtext.ShellWord(ws.Root+"-restored") + " --workspace " + ws.NameAmong(all) + "\n" + itsCheckpoints(ws, all)
 		return e
 	}
 	e.Hint = bringBack(ws, all) + "\n" + continueWith(ws) + "\n" + itsCheckpoints(ws, all)
@@ -59,7 +59,7 @@ func checkpointsAre(n int64) string {
 	if n == 1 {
 		return "checkpoint is"
 	}
-	return screen.Count(n) + " checkpoints are"
+	return termtext.Count(n) + " checkpoints are"
 }
 
 func bringBack(ws retake.Workspace, all []retake.WorkspaceState) string {
@@ -67,7 +67,7 @@ func bringBack(ws retake.Workspace, all []retake.WorkspaceState) string {
 }
 
 func continueWith(ws retake.Workspace) string {
-	return "continue its history with the files there: retake init --continue " + screen.ShellWord(ws.Root)
+	return "continue its history with the files there: retake init --continue " + termtext.ShellWord(ws.Root)
 }
 
 func itsCheckpoints(ws retake.Workspace, all []retake.WorkspaceState) string {
@@ -79,6 +79,6 @@ func lostHere(w retake.WorkspaceState, all []retake.WorkspaceState) error {
 	return &retake.Error{
 		Kind: retake.Exists, What: fmt.Sprintf("the workspace %s was here, and its directory was deleted or replaced", w.Name),
 		Safe: fmt.Sprintf("%s Its %s kept.", unchanged, checkpointsAre(w.Count)),
-		Hint: bringBack(w.Workspace, all) + "\n" + continueWith(w.Workspace) + "\nstart a new history: retake init --new " + screen.ShellWord(w.Root),
+		Hint: bringBack(w.Workspace, all) + "\n" + continueWith(w.Workspace) + "\nstart a new history: retake init --new " + termtext.ShellWord(w.Root),
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/probe"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/story/xray"
+	"github.com/retake-dev/retake/internal/explain/hostprobe"
+	"github.com/retake-dev/retake/internal/explain/xray"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // machineFile holds, in the state of a checkpoint, what changed on the machine outside
@@ -78,7 +78,7 @@ func (s *Service) lookAround(ctx context.Context, id retake.WorkspaceID) map[str
 	if ws, err := s.row(ctx, id); err == nil {
 		o.Skip, o.Own = ws.Root, s.hearingOf(id).agents()
 	}
-	ports, files := probe.Ports(ctx, o), probe.Files(ctx, o)
+	ports, files := hostprobe.Ports(ctx, o), hostprobe.Files(ctx, o)
 	if ports == nil || files == nil {
 		return nil
 	}
@@ -99,8 +99,8 @@ func (s *Service) lookAround(ctx context.Context, id retake.WorkspaceID) map[str
 }
 
 // traitsOf reads one file of the machine, in the child as everything else.
-func (s *Service) traitsOf(ctx context.Context, f probe.File) []retake.Trait {
-	if t := probe.Profiles([]probe.File{f}); len(t) > 0 {
+func (s *Service) traitsOf(ctx context.Context, f hostprobe.File) []retake.Trait {
+	if t := hostprobe.Profiles([]hostprobe.File{f}); len(t) > 0 {
 		return t
 	}
 	if s.readers == nil {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/restore"
-	"github.com/retake-dev/retake/internal/story"
+	"github.com/retake-dev/retake/internal/engine/restore"
+	"github.com/retake-dev/retake/internal/explain/story"
 )
 
 // meaningTime is how long a plan waits to learn what its steps mean. Without an answer it

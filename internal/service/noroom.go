@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/screen"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
 // tooMuch refuses a tree over the limit; what is restored from was never refused.
@@ -16,7 +16,7 @@ func (s *Service) tooMuch(bytes int64) error {
 	}
 	return &retake.Error{
 		Kind: retake.Limit, Safe: notSaved, Hint: "remove what is not needed, or ask for a higher limit",
-		What: fmt.Sprintf("can't save: the files take %s, and the limit is %s", screen.Bytes(bytes), screen.Bytes(s.p.Checkpoint())),
+		What: fmt.Sprintf("can't save: the files take %s, and the limit is %s", termtext.Bytes(bytes), termtext.Bytes(s.p.Checkpoint())),
 	}
 }
 
@@ -27,7 +27,7 @@ func lowDisk(free, floor int64) error {
 	}
 	return &retake.Error{
 		Kind: retake.Limit,
-		What: fmt.Sprintf("can't save: the disk has %s free, and the minimum is %s", screen.Bytes(free), screen.Bytes(floor)),
+		What: fmt.Sprintf("can't save: the disk has %s free, and the minimum is %s", termtext.Bytes(free), termtext.Bytes(floor)),
 		Safe: notSaved,
 		Hint: fmt.Sprintf("see what can be freed: retake space --plan\nlower the minimum: retake config floor %s", lower),
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/secret"
+	"github.com/retake-dev/retake/internal/pure/secrets"
 )
 
 // Notes are for the agent: short, plain, and without a word of the workspace that
@@ -61,7 +61,7 @@ func takenText(cp retake.Checkpoint) string {
 
 // shortText is the beginning of a text in one line, likely secrets masked.
 func shortText(s string) string {
-	masked, _ := secret.Mask(strings.Join(strings.Fields(s), " "))
+	masked, _ := secrets.Mask(strings.Join(strings.Fields(s), " "))
 	if r := []rune(masked); len(r) > maxPrompted {
 		return string(r[:maxPrompted]) + "…"
 	}
@@ -183,7 +183,7 @@ func tasksNote(tasks []retake.Task) string {
 	var list []string
 	next := 0
 	for i, t := range tasks {
-		title, _ := secret.Mask(t.Title)
+		title, _ := secrets.Mask(t.Title)
 		list = append(list, fmt.Sprintf("%d. %q is %s", i+1, title, t.Status))
 		if t.Open() && next == 0 {
 			next = i + 1

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/story"
+	"github.com/retake-dev/retake/internal/explain/story"
+	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
 // teller notes the stories of checkpoints after they are sealed, one after the other. All of

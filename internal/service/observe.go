@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/secret"
-	"github.com/retake-dev/retake/internal/session"
-	"github.com/retake-dev/retake/internal/spool"
+	"github.com/retake-dev/retake/internal/agents/queue"
+	"github.com/retake-dev/retake/internal/agents/session"
+	"github.com/retake-dev/retake/internal/pure/secrets"
 )
 
 // Observe hears one signal of an agent. What session.Next asks for is done in the
@@ -128,7 +128,7 @@ func makesSignal(sig *retake.Signal) error {
 		return &retake.Error{Kind: retake.Invalid, What: "not a valid event: " + what, Safe: unchanged}
 	}
 	switch {
-	case spool.CheckID(sig.ID) != nil:
+	case queue.CheckID(sig.ID) != nil:
 		return refuse("its id")
 	case !slices.Contains(retake.SignalKinds, sig.Kind):
 		return refuse(fmt.Sprintf("the kind %.40q", sig.Kind))
@@ -244,7 +244,7 @@ const maxWords = 600
 // lastWords are the beginning and the end of what the agent said last, likely secrets
 // masked: what was done is said first, how it went at the end.
 func lastWords(message string) string {
-	text, _ := secret.Mask(strings.ToValidUTF8(message, "\uFFFD"))
+	text, _ := secrets.Mask(strings.ToValidUTF8(message, "\uFFFD"))
 	if r := []rune(strings.TrimSpace(text)); len(r) > maxWords {
 		return string(r[:maxWords/2]) + " … " + string(r[len(r)-maxWords/2:])
 	}
@@ -284,7 +284,7 @@ func (s *Service) SetTasks(ctx context.Context, id retake.WorkspaceID, tasks []r
 	if s.habits(id).Paused {
 		return retake.Reaction{}, &retake.Error{Kind: retake.Denied, What: "this workspace is paused", Safe: unchanged, Hint: "continue: retake unpause"}
 	}
-	sig := retake.Signal{ID: spool.NewID(), Kind: retake.SignalTasks, Time: s.p.Clock.Now(), Agent: byHand, Session: byHand, Dir: ws.Root, Tasks: tasks}
+	sig := retake.Signal{ID: queue.NewID(), Kind: retake.SignalTasks, Time: s.p.Clock.Now(), Agent: byHand, Session: byHand, Dir: ws.Root, Tasks: tasks}
 	s.hearingOf(id).speak(func(st *session.State) {
 		if x := st.Newest(); x != nil {
 			sig.Agent, sig.Session = x.Agent, x.ID

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/restore"
-	"github.com/retake-dev/retake/internal/session"
-	"github.com/retake-dev/retake/internal/tree"
+	"github.com/retake-dev/retake/internal/agents/session"
+	"github.com/retake-dev/retake/internal/engine/restore"
+	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
 // overlapped reports whether other sessions worked beside a turn, and when it began is known.

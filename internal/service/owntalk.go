@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/secret"
-	"github.com/retake-dev/retake/internal/talk"
+	"github.com/retake-dev/retake/internal/agents/transcript"
+	"github.com/retake-dev/retake/internal/pure/secrets"
 )
 
 // Bounds of a transcript that we write.
@@ -26,31 +26,31 @@ func (h *hearing) writeDown(sig *retake.Signal) {
 	if !ok || h.s.p.Sessions == "" || sig.Transcript != "" || sig.Agent != "docker-agent" {
 		return
 	}
-	path := filepath.Join(h.s.p.Sessions, talk.OwnDir, sig.Agent+"-"+sig.Session+".jsonl")
-	if err := h.s.appendOwn(path, talk.Record(line)); err == nil {
+	path := filepath.Join(h.s.p.Sessions, transcript.OwnDir, sig.Agent+"-"+sig.Session+".jsonl")
+	if err := h.s.appendOwn(path, transcript.Record(line)); err == nil {
 		sig.Transcript = path
 	}
 }
 
 // spokenLine is what a signal says, for a transcript.
-func spokenLine(sig *retake.Signal) (talk.Line, bool) {
-	line := talk.Line{Time: sig.Time}
+func spokenLine(sig *retake.Signal) (transcript.Line, bool) {
+	line := transcript.Line{Time: sig.Time}
 	switch {
 	case sig.Subagent != "":
 		return line, false
 	case sig.Kind == retake.SignalPrompt:
-		line.Who, line.Text = talk.You, sig.Prompt
+		line.Who, line.Text = transcript.You, sig.Prompt
 	case sig.Kind == retake.SignalCalled && sig.Call != nil:
-		line.Who, line.Tool, line.Text = talk.Agent, sig.Call.Tool, sig.Call.Command
+		line.Who, line.Tool, line.Text = transcript.Agent, sig.Call.Tool, sig.Call.Command
 		if line.Text == "" {
 			line.Text = string(sig.Call.Input)
 		}
 	case sig.Kind == retake.SignalTurnEnd:
-		line.Who, line.Text = talk.Agent, sig.Message
+		line.Who, line.Text = transcript.Agent, sig.Message
 	default:
 		return line, false
 	}
-	line.Text, _ = secret.Mask(line.Text[:min(len(line.Text), ownText)])
+	line.Text, _ = secrets.Mask(line.Text[:min(len(line.Text), ownText)])
 	return line, line.Text != ""
 }
 

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/proc"
-	"github.com/retake-dev/retake/internal/restore"
+	"github.com/retake-dev/retake/internal/engine/restore"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
 // PlanRestore says what going back, sideways or forward would do. It touches nothing.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // purging is one purge, or the plan of one.

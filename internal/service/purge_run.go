@@ -13,11 +13,11 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/mark"
-	"github.com/retake-dev/retake/internal/restore"
-	"github.com/retake-dev/retake/internal/session"
-	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/agents/session"
+	"github.com/retake-dev/retake/internal/engine/restore"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/marker"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // Purge removes content from history, and searches for it afterwards.
@@ -180,7 +180,7 @@ func (p *purging) maskFiles(dir string) error {
 // clearTrash removes what restores replaced, whatever its age: the checkpoints before
 // these restores hold all of it that may stay.
 func (p *purging) clearTrash(w retake.WorkspaceState) {
-	for _, dir := range []string{filepath.Join(p.s.p.Returns, string(w.ID)), filepath.Join(w.Root, mark.Dir)} {
+	for _, dir := range []string{filepath.Join(p.s.p.Returns, string(w.ID)), filepath.Join(w.Root, marker.Dir)} {
 		at, err := p.s.p.FS.OpenRoot(dir)
 		if err != nil {
 			continue

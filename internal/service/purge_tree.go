@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // cleaned is a directory without what is purged.

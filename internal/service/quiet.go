@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/restore"
+	"github.com/retake-dev/retake/internal/engine/restore"
 )
 
 const (

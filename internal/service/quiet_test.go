@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/agents/queue"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/track"
 	"github.com/retake-dev/retake/internal/service"
-	"github.com/retake-dev/retake/internal/spool"
-	"github.com/retake-dev/retake/internal/store/memstore"
-	"github.com/retake-dev/retake/internal/track"
+	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
 // A checkpoint is due after two seconds of rest, and once a minute when there is none.
@@ -61,7 +61,7 @@ type still struct {
 
 func newStill(t *testing.T) *still {
 	t.Helper()
-	k := &still{shop: &shop{T: t, st: &counted{Store: memstore.New()}, home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop")}, beats: 1}
+	k := &still{shop: &shop{T: t, st: &counted{Store: memory.New()}, home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop")}, beats: 1}
 	k.tracker = func() *track.Tracker { return track.New(track.Options{TrustOthers: true}) }
 	k.habits = func(retake.WorkspaceID) retake.Habits { return retake.Habits{Quiet: true} }
 	k.dirs()
@@ -146,7 +146,7 @@ func TestNoQuietCheckpointInATurn(t *testing.T) {
 	k.s = k.open(true)
 	say := func(kind retake.SignalKind) {
 		t.Helper()
-		_, err := k.s.Observe(t.Context(), retake.Signal{ID: spool.NewID(), Kind: kind, Agent: "codex", Session: "s1", Turn: "t1", Dir: k.root, Prompt: "go on", Time: clock.Wall.Now()})
+		_, err := k.s.Observe(t.Context(), retake.Signal{ID: queue.NewID(), Kind: kind, Agent: "codex", Session: "s1", Turn: "t1", Dir: k.root, Prompt: "go on", Time: clock.Wall.Now()})
 		k.must(err)
 	}
 	say(retake.SignalPrompt)
@@ -169,7 +169,7 @@ func TestAnOldTurnHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	k := newStill(t)
 	k.s = k.open(true)
-	_, err := k.s.Observe(t.Context(), retake.Signal{ID: spool.NewID(), Kind: retake.SignalPrompt, Agent: "codex", Session: "s1", Turn: "t1", Dir: k.root, Prompt: "go on", Time: clock.Wall.Now().Add(-time.Hour)})
+	_, err := k.s.Observe(t.Context(), retake.Signal{ID: queue.NewID(), Kind: retake.SignalPrompt, Agent: "codex", Session: "s1", Turn: "t1", Dir: k.root, Prompt: "go on", Time: clock.Wall.Now().Add(-time.Hour)})
 	k.must(err)
 	k.write("a.go", "by hand\n")
 	k.rested(k.ws, 2)

@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/capture"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/tree"
+	"github.com/retake-dev/retake/internal/engine/capture"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/pure/tree"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // now is the ref of the live files, for reading.

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/restore"
+	"github.com/retake-dev/retake/internal/engine/restore"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 func journalName(ws retake.WorkspaceID) string { return string(ws) + ".journal" }

@@ -15,8 +15,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/session"
-	"github.com/retake-dev/retake/internal/talk"
+	"github.com/retake-dev/retake/internal/agents/session"
+	"github.com/retake-dev/retake/internal/agents/transcript"
 )
 
 // Resume makes a fork of the conversation as it was at a checkpoint: new files beside
@@ -118,7 +118,7 @@ func (s *Service) branch(ctx context.Context, ws retake.Workspace, req retake.Re
 	if err != nil {
 		return err
 	}
-	fork := talk.ForkRequest{
+	fork := transcript.ForkRequest{
 		Agent: out.Agent, Session: out.Session, Turn: agentTurn(state.Checkpoint.Turn.ID), Path: c.Path, Data: data,
 		Dir: out.Dir, Now: state.Checkpoint.Time,
 	}
@@ -170,19 +170,19 @@ const mostBranches = 1000
 
 // freeBranch is the fork of a conversation whose files are not there yet, or are there and
 // were not gone on with: to ask twice makes one.
-func freeBranch(r talk.ForkRequest, from retake.CheckpointID) (talk.Branch, error) {
+func freeBranch(r transcript.ForkRequest, from retake.CheckpointID) (transcript.Branch, error) {
 	for n := range mostBranches {
 		r.New = uuid.NewHash(sha256.New(), uuid.NameSpaceURL, fmt.Appendf(nil, "%s %s %s %d", from, r.Session, r.Dir, n), 4).String()
-		b, err := talk.Fork(r)
+		b, err := transcript.Fork(r)
 		if err != nil || !slices.ContainsFunc(b.Files, taken) {
 			return b, err
 		}
 	}
-	return talk.Branch{}, errors.New("it was gone on with too often from here")
+	return transcript.Branch{}, errors.New("it was gone on with too often from here")
 }
 
 // taken reports whether something else lies where a file would go.
-func taken(f talk.File) bool {
+func taken(f transcript.File) bool {
 	i, err := os.Lstat(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/retain"
+	"github.com/retake-dev/retake/internal/engine/retention"
+	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
 // bounds is what a service knows of the room that checkpoints take. All of it can be
@@ -20,7 +20,7 @@ type bounds struct {
 	running atomic.Pointer[context.CancelFunc] // ends the one that nobody asked for
 
 	mu    sync.Mutex // guards everything below
-	rows  map[retake.WorkspaceID][]retain.Row
+	rows  map[retake.WorkspaceID][]retention.Row
 	notes *tidyNotes // nil: to be read
 	seen  room       // as it was measured last
 	aged  time.Time  // when checkpoints went by their age last
@@ -55,7 +55,7 @@ func (s *Service) keepWhile(ctx context.Context, cp retake.Checkpoint) (release 
 
 // lineUp judges the timelines of all workspaces. One whose journal cannot be read is
 // told as closed: what it needs is not known, and nothing of it goes.
-func (s *Service) lineUp(ctx context.Context) (lines []retain.Line, closed map[retake.WorkspaceID]string, err error) {
+func (s *Service) lineUp(ctx context.Context) (lines []retention.Line, closed map[retake.WorkspaceID]string, err error) {
 	all, err := s.p.Catalog.Workspaces(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list workspaces: %w", err)
@@ -70,13 +70,13 @@ func (s *Service) lineUp(ctx context.Context) (lines []retain.Line, closed map[r
 		case err != nil:
 			return nil, nil, err
 		}
-		lines = append(lines, retain.Line{Workspace: w.ID, Verdicts: s.judge(ctx, w.ID, rows)})
+		lines = append(lines, retention.Line{Workspace: w.ID, Verdicts: s.judge(ctx, w.ID, rows)})
 	}
 	return lines, closed, nil
 }
 
-func (s *Service) judge(ctx context.Context, id retake.WorkspaceID, rows []retain.Row) []retain.Verdict {
-	return retain.Judge(rows, retain.Policy{Within: s.within(id), GoneBefore: s.goneBefore(ctx, id)}, s.p.Clock.Now())
+func (s *Service) judge(ctx context.Context, id retake.WorkspaceID, rows []retention.Row) []retention.Verdict {
+	return retention.Judge(rows, retention.Policy{Within: s.within(id), GoneBefore: s.goneBefore(ctx, id)}, s.p.Clock.Now())
 }
 
 func (s *Service) within(id retake.WorkspaceID) time.Duration {
@@ -90,7 +90,7 @@ func (s *Service) within(id retake.WorkspaceID) time.Duration {
 var errClosed = errors.New("what a restore needs that was interrupted cannot be read")
 
 // rowsOf gives the rows of a workspace with everything that keeps them.
-func (s *Service) rowsOf(ctx context.Context, w retake.WorkspaceState, all []retake.WorkspaceState) ([]retain.Row, error) {
+func (s *Service) rowsOf(ctx context.Context, w retake.WorkspaceState, all []retake.WorkspaceState) ([]retention.Row, error) {
 	plain, err := s.plainRows(ctx, w)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (s *Service) rowsOf(ctx context.Context, w retake.WorkspaceState, all []ret
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]retain.Row, len(plain))
+	rows := make([]retention.Row, len(plain))
 	for i, r := range plain {
 		n := needed[r.ID]
 		r.Pinned, r.Base, r.Held, r.Good, r.Turned = n.pinned, n.base, n.held, n.good, n.turned
@@ -161,7 +161,7 @@ const rowsStep = 512
 
 // plainRows gives the rows of a timeline by number, from memory as far as they are
 // known. Rows never change; they come at the end, and go.
-func (s *Service) plainRows(ctx context.Context, w retake.WorkspaceState) ([]retain.Row, error) {
+func (s *Service) plainRows(ctx context.Context, w retake.WorkspaceState) ([]retention.Row, error) {
 	s.bounds.mu.Lock()
 	known := s.bounds.rows[w.ID]
 	s.bounds.mu.Unlock()
@@ -181,19 +181,19 @@ func (s *Service) plainRows(ctx context.Context, w retake.WorkspaceState) ([]ret
 	s.bounds.mu.Lock()
 	defer s.bounds.mu.Unlock()
 	if s.bounds.rows == nil {
-		s.bounds.rows = map[retake.WorkspaceID][]retain.Row{}
+		s.bounds.rows = map[retake.WorkspaceID][]retention.Row{}
 	}
 	s.bounds.rows[w.ID] = rows
 	return rows, nil
 }
 
 // rowsAfter reads what came after those that are known.
-func (s *Service) rowsAfter(ctx context.Context, id retake.WorkspaceID, known []retain.Row) ([]retain.Row, error) {
+func (s *Service) rowsAfter(ctx context.Context, id retake.WorkspaceID, known []retention.Row) ([]retention.Row, error) {
 	var last int64
 	if n := len(known); n > 0 {
 		last = known[n-1].Number
 	}
-	var fresh []retain.Row
+	var fresh []retention.Row
 	q := retake.LogQuery{Workspace: id, Limit: rowsStep}
 	for {
 		page, err := s.p.Catalog.Page(ctx, q)
@@ -214,8 +214,8 @@ func (s *Service) rowsAfter(ctx context.Context, id retake.WorkspaceID, known []
 }
 
 // joined puts what came, the newest first, behind what was known.
-func joined(known, fresh []retain.Row) []retain.Row {
-	out := make([]retain.Row, 0, len(known)+len(fresh))
+func joined(known, fresh []retention.Row) []retention.Row {
+	out := make([]retention.Row, 0, len(known)+len(fresh))
 	out = append(out, known...)
 	for i := len(fresh) - 1; i >= 0; i-- {
 		out = append(out, fresh[i])
@@ -227,8 +227,8 @@ func joined(known, fresh []retain.Row) []retain.Row {
 // its place on the line.
 const leafBytes = 8 << 10
 
-func rowOf(cp retake.Checkpoint) retain.Row {
-	return retain.Row{
+func rowOf(cp retake.Checkpoint) retention.Row {
+	return retention.Row{
 		ID: cp.ID, Number: cp.Number, Parent: cp.Parent, Time: cp.Time, Trigger: cp.Trigger, Return: cp.Return,
 		Partial: cp.Coverage.Grade == retake.Partial, Bytes: cp.NewBytes + leafBytes,
 	}

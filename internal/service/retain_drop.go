@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/retain"
-	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/engine/retention"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // dropping is how checkpoints are dropped.
 type dropping struct {
-	need  retain.Grip
+	need  retention.Grip
 	wait  time.Duration                // for who is at work
 	tell  func(int64)                  // how many went; nil: nobody asks
 	bases map[retake.CheckpointID]bool // what forks grew from
@@ -23,7 +23,7 @@ type dropping struct {
 // drop forgets checkpoints, in pieces, and answers how many went. Each is judged again
 // when its line is ours: it may have been pinned, or become what a fork grows from,
 // since it was chosen.
-func (s *Service) drop(ctx context.Context, drops []retain.Drop, how dropping) (int64, error) {
+func (s *Service) drop(ctx context.Context, drops []retention.Drop, how dropping) (int64, error) {
 	var err error
 	if how.bases, err = s.bases(ctx); err != nil {
 		return 0, err
@@ -76,7 +76,7 @@ var errAtWork = errors.New("another operation is running here")
 
 // dropPiece forgets checkpoints of one workspace. Nobody saves, restores or begins to fork
 // meanwhile.
-func (s *Service) dropPiece(ctx context.Context, piece []retain.Drop, how dropping) (int64, error) {
+func (s *Service) dropPiece(ctx context.Context, piece []retention.Drop, how dropping) (int64, error) {
 	id := piece[0].Workspace
 	l := s.liveOf(id)
 	if !l.lockWithin(ctx, how.wait) {
@@ -148,7 +148,7 @@ func (s *Service) strike(id retake.WorkspaceID, stones []retake.Tombstone, doubt
 		delete(b.rows, id)
 		return
 	}
-	left := make([]retain.Row, 0, len(b.rows[id]))
+	left := make([]retention.Row, 0, len(b.rows[id]))
 	for _, r := range b.rows[id] {
 		if !buried(stones, r.ID) {
 			left = append(left, r)
@@ -182,7 +182,7 @@ func (l *live) lockWithin(ctx context.Context, wait time.Duration) bool {
 
 // stillLoose judges the line again, by what the store and the catalog say now, and
 // gives tombstones for those of the piece that may go.
-func (s *Service) stillLoose(ctx context.Context, l *live, head store.Head, piece []retain.Drop, how dropping) ([]retake.Tombstone, error) {
+func (s *Service) stillLoose(ctx context.Context, l *live, head store.Head, piece []retention.Drop, how dropping) ([]retake.Tombstone, error) {
 	s.rows.RLock() // half a catalog knows of half of what is needed
 	defer s.rows.RUnlock()
 	id := piece[0].Workspace
@@ -201,7 +201,7 @@ func (s *Service) stillLoose(ctx context.Context, l *live, head store.Head, piec
 	s.hold(rows, l, head, how)
 	loose := map[retake.CheckpointID]bool{}
 	for _, v := range s.judge(ctx, id, rows) {
-		loose[v.ID] = v.Grip <= min(how.need, retain.Firm)
+		loose[v.ID] = v.Grip <= min(how.need, retention.Firm)
 	}
 	var stones []retake.Tombstone
 	for _, d := range piece {
@@ -214,7 +214,7 @@ func (s *Service) stillLoose(ctx context.Context, l *live, head store.Head, piec
 
 // hold adds what only he knows who has the line and the workspace: the pins of the
 // store, the plan that was shown, what forks grew from by the store's word.
-func (s *Service) hold(rows []retain.Row, l *live, head store.Head, how dropping) {
+func (s *Service) hold(rows []retention.Row, l *live, head store.Head, how dropping) {
 	shown := retake.CheckpointID("")
 	if l.shown != nil && l.shown.Target != nil && s.p.Clock.Now().Sub(l.shownAt) < shownKept {
 		shown = l.shown.Target.ID

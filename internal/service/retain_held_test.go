@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // A restore that was cut off, a plan that was shown and the last restores keep what

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/retain"
-	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/engine/retention"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // SpacePlan tells what the next tidy-up would do. It changes nothing.
@@ -36,7 +36,7 @@ func (s *Service) spacePlan(ctx context.Context) (retake.SpacePlan, error) {
 		out.Workspaces = append(out.Workspaces, s.spaceOf(l))
 	}
 	for _, id := range slices.Sorted(maps.Keys(closed)) {
-		w := s.spaceOf(retain.Line{Workspace: id})
+		w := s.spaceOf(retention.Line{Workspace: id})
 		w.Closed = closed[id]
 		out.Workspaces = append(out.Workspaces, w)
 	}
@@ -59,20 +59,20 @@ func (s *Service) spacePlan(ctx context.Context) (retake.SpacePlan, error) {
 }
 
 // planned is what goes by age, and what the need asks for beyond that.
-func planned(lines []retain.Line, r room, garbage int64, part float64) []retake.Drop {
+func planned(lines []retention.Line, r room, garbage int64, part float64) []retake.Drop {
 	out := []retake.Drop{}
 	var sum int64
-	add := func(d retain.Drop, why string) {
+	add := func(d retention.Drop, why string) {
 		bytes := int64(float64(d.Bytes) * part)
 		sum += bytes
-		out = append(out, retake.Drop{Workspace: d.Workspace, Checkpoint: d.ID, Number: d.Number, Time: d.Time, Why: why, Bytes: bytes, Named: d.Grip == retain.Kept})
+		out = append(out, retake.Drop{Workspace: d.Workspace, Checkpoint: d.ID, Number: d.Number, Time: d.Time, Why: why, Bytes: bytes, Named: d.Grip == retention.Kept})
 	}
-	for _, d := range retain.Due(lines) {
+	for _, d := range retention.Due(lines) {
 		add(d, "age")
 	}
 	if left := r.want - garbage - sum; r.urgent() && left > 0 {
-		for _, d := range retain.Press(lines, int64(float64(r.want-garbage)/part), r.grip()) {
-			if d.Grip > retain.Loose {
+		for _, d := range retention.Press(lines, int64(float64(r.want-garbage)/part), r.grip()) {
+			if d.Grip > retention.Loose {
 				add(d, string(r.need))
 			}
 		}
@@ -83,7 +83,7 @@ func planned(lines []retain.Line, r room, garbage int64, part float64) []retake.
 const spaceDays = 30
 
 // spaceOf counts the checkpoints of a workspace by day and by what keeps them.
-func (s *Service) spaceOf(l retain.Line) retake.WorkspaceSpace {
+func (s *Service) spaceOf(l retention.Line) retake.WorkspaceSpace {
 	out := retake.WorkspaceSpace{Workspace: l.Workspace, Days: make([]int64, spaceDays), Brought: make([]int64, spaceDays), Within: s.within(l.Workspace), GoneAfter: s.goneAfter(l.Workspace), Kept: []retake.KeptFor{}}
 	today := s.p.Clock.Now().UTC().Truncate(24 * time.Hour)
 	for _, v := range l.Verdicts {
@@ -94,13 +94,13 @@ func (s *Service) spaceOf(l retain.Line) retake.WorkspaceSpace {
 				out.Brought[spaceDays-1-ago] += v.Bytes
 			}
 		}
-		if v.Why == retain.None {
+		if v.Why == retention.None {
 			continue
 		}
 		i := slices.IndexFunc(out.Kept, func(k retake.KeptFor) bool { return k.Why == string(v.Why) })
 		if i < 0 {
 			i = len(out.Kept)
-			out.Kept = append(out.Kept, retake.KeptFor{Why: string(v.Why), Always: v.Grip == retain.Always})
+			out.Kept = append(out.Kept, retake.KeptFor{Why: string(v.Why), Always: v.Grip == retention.Always})
 		}
 		out.Kept[i].Count++
 	}
@@ -176,7 +176,7 @@ func (s *Service) thinRound(ctx context.Context, r room, before int64, progress 
 }
 
 // allDrops are all that the plan names.
-func (s *Service) allDrops(ctx context.Context, r room) ([]retain.Drop, error) {
+func (s *Service) allDrops(ctx context.Context, r room) ([]retention.Drop, error) {
 	lines, _, err := s.lineUp(ctx)
 	if err != nil {
 		return nil, err
@@ -193,8 +193,8 @@ func (s *Service) allDrops(ctx context.Context, r room) ([]retain.Drop, error) {
 	for _, d := range planned(lines, r, garbage, part) {
 		named[d.Checkpoint] = true
 	}
-	all := retain.Press(lines, everything, r.grip())
-	return slices.DeleteFunc(all, func(d retain.Drop) bool { return !named[d.ID] }), nil
+	all := retention.Press(lines, everything, r.grip())
+	return slices.DeleteFunc(all, func(d retention.Drop) bool { return !named[d.ID] }), nil
 }
 
 // grown is two sweeps as one.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/retain"
-	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/engine/retention"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // pack is about the largest file that a store writes, and the least room in which a
@@ -24,15 +24,15 @@ type room struct {
 }
 
 // grip is the firmest hold that the need loosens.
-func (r room) grip() retain.Grip {
+func (r room) grip() retention.Grip {
 	switch r.need {
 	case retake.NeedFloor:
-		return retain.Firm
+		return retention.Firm
 	case retake.NeedBudget, retake.NeedRoom:
-		return retain.Kept
+		return retention.Kept
 	case retake.NeedNone:
 	}
-	return retain.Loose
+	return retention.Loose
 }
 
 // urgent: a save that waits for a moment is better than one that is refused.

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/catalog/sqlite"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/store/memstore"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
+	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
 // disk is a file system that says how much is free.
@@ -39,7 +39,7 @@ type room struct {
 	home   string
 	root   string
 	ws     retake.WorkspaceID
-	st     *memstore.Store
+	st     *memory.Store
 	budget atomic.Int64
 	floor  atomic.Int64
 	within atomic.Int64
@@ -69,7 +69,7 @@ const (
 
 func newRoom(t *testing.T, sole bool) *room {
 	t.Helper()
-	r := &room{T: t, disk: &disk{FS: fsx.OS()}, clock: clock.NewHeld(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop"), st: memstore.New()}
+	r := &room{T: t, disk: &disk{FS: fsx.OS()}, clock: clock.NewHeld(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop"), st: memory.New()}
 	r.disk.free.Store(diskSize / 2)
 	r.within.Store(int64(30 * day))
 	r.open(sole, r.disk)

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/retain"
-	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/engine/retention"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // A tidy-up that nobody asked for goes in steps. A save that comes meanwhile waits for
@@ -93,12 +93,12 @@ func (s *Service) dropStep(ctx context.Context, r room) (dropped int64, more boo
 }
 
 // nextDrops are the checkpoints of the next step, the oldest first.
-func (s *Service) nextDrops(ctx context.Context, r room) ([]retain.Drop, error) {
+func (s *Service) nextDrops(ctx context.Context, r room) ([]retention.Drop, error) {
 	lines, _, err := s.lineUp(ctx)
 	if err != nil {
 		return nil, err
 	}
-	due := retain.Due(lines)
+	due := retention.Due(lines)
 	if !r.urgent() {
 		return s.whenDue(due), nil
 	}
@@ -107,8 +107,8 @@ func (s *Service) nextDrops(ctx context.Context, r room) ([]retain.Drop, error) 
 		return due, err
 	}
 	part, err := s.part(ctx, lines, r.Bytes)
-	drops := retain.Press(lines, int64(float64(r.want-garbage)/part), r.grip())
-	most := len(retain.Press(lines, everything, r.grip())) / 4 // what it gives is measured before more goes
+	drops := retention.Press(lines, int64(float64(r.want-garbage)/part), r.grip())
+	most := len(retention.Press(lines, everything, r.grip())) / 4 // what it gives is measured before more goes
 	return drops[:min(len(drops), max(most, dropLeast, len(due)))], err
 }
 
@@ -116,7 +116,7 @@ func (s *Service) nextDrops(ctx context.Context, r room) ([]retain.Drop, error) 
 const everything = int64(^uint64(0) >> 1)
 
 // whenDue lets what is too old go together: each time costs a change of the line.
-func (s *Service) whenDue(due []retain.Drop) []retain.Drop {
+func (s *Service) whenDue(due []retention.Drop) []retention.Drop {
 	b := &s.bounds
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -130,14 +130,14 @@ func (s *Service) whenDue(due []retain.Drop) []retain.Drop {
 
 // part is about how much of the bytes that checkpoints brought is given back when they
 // go: the store shrinks them, and others may hold the same.
-func (s *Service) part(ctx context.Context, lines []retain.Line, size int64) (float64, error) {
+func (s *Service) part(ctx context.Context, lines []retention.Line, size int64) (float64, error) {
 	n, err := s.tidyNotes(ctx)
 	return shrink(lines, size) * n.yield(), err
 }
 
 // shrink is about how much of the bytes that checkpoints brought the store takes for
 // them.
-func shrink(lines []retain.Line, size int64) float64 {
+func shrink(lines []retention.Line, size int64) float64 {
 	var brought int64
 	for _, l := range lines {
 		for _, v := range l.Verdicts {
@@ -214,9 +214,9 @@ func (s *Service) sweepNoted(ctx context.Context, st store.Store, o store.SweepO
 }
 
 // byLine parts drops by workspace, in the order in which each comes first.
-func byLine(drops []retain.Drop) [][]retain.Drop {
+func byLine(drops []retention.Drop) [][]retention.Drop {
 	at := map[retake.WorkspaceID]int{}
-	var out [][]retain.Drop
+	var out [][]retention.Drop
 	for _, d := range drops {
 		i, ok := at[d.Workspace]
 		if !ok {
@@ -230,6 +230,6 @@ func byLine(drops []retain.Drop) [][]retain.Drop {
 }
 
 // pieces cuts a list into parts of at most n.
-func pieces(drops []retain.Drop, n int) [][]retain.Drop {
+func pieces(drops []retention.Drop, n int) [][]retention.Drop {
 	return slices.Collect(slices.Chunk(drops, n))
 }

@@ -7,8 +7,8 @@ import (
 	"io"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/story/xray"
+	"github.com/retake-dev/retake/internal/explain/xray"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // Rows compares the rows of a database at two checkpoints, in the child that reads for stories.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/verify"
+	"github.com/retake-dev/retake/internal/explain/verify"
 )
 
 // runner runs the standing verifications of new checkpoints in the background, one workspace

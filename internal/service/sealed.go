@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/capture"
-	"github.com/retake-dev/retake/internal/tree"
+	"github.com/retake-dev/retake/internal/engine/capture"
+	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
 // sealed is what a capture knew of the checkpoint that it became: with it no tree has to be

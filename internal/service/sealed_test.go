@@ -13,13 +13,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog/sqlite"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/track"
 	"github.com/retake-dev/retake/internal/service"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/store/memstore"
-	"github.com/retake-dev/retake/internal/track"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
+	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
 // counted is a store that counts what is read of trees and lines.
@@ -53,7 +53,7 @@ type shop struct {
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	k := &shop{T: t, st: &counted{Store: memstore.New()}, home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop")}
+	k := &shop{T: t, st: &counted{Store: memory.New()}, home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop")}
 	k.dirs()
 	k.s = k.open(true)
 	return k

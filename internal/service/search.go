@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/story"
+	"github.com/retake-dev/retake/internal/explain/story"
+	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
 // Search finds checkpoints by words.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
+	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
 func (c *rows) Bare(ctx context.Context, ws retake.WorkspaceID, v, limit int) ([]retake.Checkpoint, error) {

@@ -20,16 +20,16 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/backup"
-	"github.com/retake-dev/retake/internal/capture"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/mark"
-	"github.com/retake-dev/retake/internal/probe"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/story/xray"
-	"github.com/retake-dev/retake/internal/track"
+	"github.com/retake-dev/retake/internal/engine/backup"
+	"github.com/retake-dev/retake/internal/engine/capture"
+	"github.com/retake-dev/retake/internal/explain/hostprobe"
+	"github.com/retake-dev/retake/internal/explain/xray"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/marker"
+	"github.com/retake-dev/retake/internal/platform/track"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // Parts is what a Service is made of.
@@ -59,7 +59,7 @@ type Parts struct {
 	Fence      bool      // restores are also held to the workspace by the kernel
 
 	Readers     *xray.Pool                                 // reads changed files for their meaning, in a child; nil: nothing is read
-	Probe       *probe.Options                             // places outside the roots; nil: nobody looks there
+	Probe       *hostprobe.Options                         // places outside the roots; nil: nobody looks there
 	Standing    func(retake.WorkspaceID) []retake.Standing // verifications that the user wants of every checkpoint; nil: none
 	VerifyLimit func(retake.WorkspaceID) time.Duration     // how long one may take
 	Drill       func(retake.WorkspaceID) bool              // good checkpoints are proven restorable now and then
@@ -262,7 +262,7 @@ func (s *Service) captureOptions(ws retake.WorkspaceID, root string, budget time
 	skip, err := s.skip()
 	return capture.Options{
 		Clock: s.p.Clock, Policy: s.policy(ws, root), Budget: budget, Skip: skip, Fine: s.p.FS.Fine(root),
-		Marker: true, Workspace: ws, Xattr: mark.Xattr, Progress: progress,
+		Marker: true, Workspace: ws, Xattr: marker.Xattr, Progress: progress,
 	}, err
 }
 

@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
+	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
 // Status tells how well a workspace is protected now.

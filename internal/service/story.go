@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/story"
+	"github.com/retake-dev/retake/internal/explain/story"
 )
 
 // Story tells what really changed between two checkpoints, from the trees alone.

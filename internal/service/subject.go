@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/capture"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/secret"
+	"github.com/retake-dev/retake/internal/engine/capture"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/pure/secrets"
 )
 
 const (
@@ -80,7 +80,7 @@ func subjectIn(log string) string {
 			last = text
 		}
 	}
-	text, _ := secret.Mask(strings.ToValidUTF8(strings.TrimSpace(last), "\uFFFD"))
+	text, _ := secrets.Mask(strings.ToValidUTF8(strings.TrimSpace(last), "\uFFFD"))
 	if len(text) > maxSubject {
 		text = strings.ToValidUTF8(text[:maxSubject-len("…")], "") + "…"
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/session"
-	"github.com/retake-dev/retake/internal/spool"
+	"github.com/retake-dev/retake/internal/agents/queue"
+	"github.com/retake-dev/retake/internal/agents/session"
 )
 
 // attribute says of a checkpoint what is known of the agents: the effects since the one
@@ -86,7 +86,7 @@ func inTurn(cp retake.Checkpoint) bool {
 
 // CatchUp hears what waits, for a service that lives for one command: no daemon will.
 func (s *Service) CatchUp() {
-	if s.p.Signals != "" && !spool.Empty(s.p.Signals) {
+	if s.p.Signals != "" && !queue.Empty(s.p.Signals) {
 		s.hearWaiting()
 	}
 }
@@ -94,12 +94,12 @@ func (s *Service) CatchUp() {
 // hearWaiting hears what waits in the spool: signals that came while nobody listened,
 // and those that were not done when the service ended.
 func (s *Service) hearWaiting() {
-	spool.Tidy(s.p.Signals, s.p.Clock.Now().Add(-time.Hour))
+	queue.Tidy(s.p.Signals, s.p.Clock.Now().Add(-time.Hour))
 	most := 0
-	if spool.Count(s.p.Signals) > spool.Most { // somebody else put them there: nobody waits for all of it
+	if queue.Count(s.p.Signals) > queue.Most { // somebody else put them there: nobody waits for all of it
 		most = mostOlder
 	}
-	_ = spool.Each(s.p.Signals, most, func(sig retake.Signal, done func()) bool { // the next start looks again
+	_ = queue.Each(s.p.Signals, most, func(sig retake.Signal, done func()) bool { // the next start looks again
 		s.hearAgain(sig, done)
 		return s.life.Err() == nil
 	})
@@ -109,12 +109,12 @@ func (s *Service) hearWaiting() {
 // end from the next one's. It reports whether the signal itself waits: then whoever sent it
 // gave up and went on.
 func (s *Service) hearOlder(id retake.SignalID) (waited bool) {
-	if s.p.Signals == "" || spool.Empty(s.p.Signals) {
+	if s.p.Signals == "" || queue.Empty(s.p.Signals) {
 		return false
 	}
 	s.older.Lock()
 	defer s.older.Unlock()
-	_ = spool.Each(s.p.Signals, mostOlder, func(waits retake.Signal, done func()) bool { // the next one looks again
+	_ = queue.Each(s.p.Signals, mostOlder, func(waits retake.Signal, done func()) bool { // the next one looks again
 		if waited = waits.ID == id; !waited && !s.underWay(waits) {
 			s.hearAgain(waits, done)
 		}

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/screen"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
 // undoing finds what undo takes back: the item that is named, else the newest one that was
@@ -64,7 +64,7 @@ func pathCount(n int) string {
 	if n == 1 {
 		return "1 path"
 	}
-	return screen.Count(int64(n)) + " paths"
+	return termtext.Count(int64(n)) + " paths"
 }
 
 // redoing is the exact inverse of the last undo: from what that left to what was there

@@ -13,11 +13,11 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/secret"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/theme"
-	"github.com/retake-dev/retake/internal/verify"
+	"github.com/retake-dev/retake/internal/explain/verify"
+	"github.com/retake-dev/retake/internal/pure/pathclass"
+	"github.com/retake-dev/retake/internal/pure/secrets"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // Bounds of what is kept of a verification.
@@ -149,7 +149,7 @@ func tail(out string) string {
 			out = out[1:]
 		}
 	}
-	masked, _ := secret.Mask(strings.ToValidUTF8(out, "\uFFFD"))
+	masked, _ := secrets.Mask(strings.ToValidUTF8(out, "\uFFFD"))
 	return masked
 }
 
@@ -193,7 +193,7 @@ func isDirChange(c retake.Change) bool {
 // byProduct reports whether a change is what runs of programs leave: build output,
 // caches, logs and databases of theirs; and new files that no people write.
 func byProduct(c retake.Change) bool {
-	switch theme.Of(c.Path).Theme() {
+	switch pathclass.Of(c.Path).Theme() {
 	case retake.ThemeBuild, retake.ThemeMoving, retake.ThemeGit:
 		return true
 	case retake.ThemeDatabase:
@@ -203,7 +203,7 @@ func byProduct(c retake.Change) bool {
 	case retake.ThemeSource:
 		return c.What == retake.Added && slices.Contains(reports, strings.ToLower(path.Ext(c.Path)))
 	default:
-		return theme.Moving(c.Path)
+		return pathclass.Moving(c.Path)
 	}
 }
 

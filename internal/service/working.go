@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/proc"
-	"github.com/retake-dev/retake/internal/session"
+	"github.com/retake-dev/retake/internal/agents/session"
+	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
 // askWorking asks before files change under an agent that is in the middle of a turn: it

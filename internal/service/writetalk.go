@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // writeTalk adds a conversation to the state of a checkpoint.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/webhook"
+	"github.com/retake-dev/retake/internal/platform/webhook"
 )
 
 // receiver gets the messages of all namespaces and checks their signatures.

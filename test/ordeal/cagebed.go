@@ -14,8 +14,8 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/client"
-	"github.com/retake-dev/retake/internal/assemble"
-	"github.com/retake-dev/retake/internal/config"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/platform/config"
 )
 
 // cageBed is a workspace of a service that others can be asked about.

@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// memory is of one process, in bytes.
-type memory struct {
+// processMemory is of one process, in bytes.
+type processMemory struct {
 	now, peak int64
 	confined  bool // by a filter of calls
 }
 
-func memoryOf(pid int) (m memory, err error) {
+func memoryOf(pid int) (m processMemory, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return m, err

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/retake-dev/retake/internal/proc"
+	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
 func init() {

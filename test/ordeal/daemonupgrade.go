@@ -15,7 +15,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/client"
-	"github.com/retake-dev/retake/internal/proc"
+	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
 func init() { register("DAEMON-upgrade", daemonReplaced) }

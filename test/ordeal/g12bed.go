@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/server"
 )
 

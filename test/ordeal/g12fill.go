@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/platform/clock"
 )
 
 // later is a clock that can be put forward.

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/spool"
+	"github.com/retake-dev/retake/internal/agents/queue"
 )
 
 // agentFuzz: whatever an agent asks for, the checkpoints that were there stay as they were,
@@ -131,7 +131,7 @@ func (m *realm) pool(rnd *rand.Rand) func(op, field string) (string, bool) {
 	return func(op, field string) (string, bool) {
 		n := fmt.Sprintf("z%d", rnd.Uint64())
 		now := map[string][]string{
-			"observe id": {string(spool.NewID())}, "observe dir": {m.root(), filepath.Join(files, "second"), m.h.dir},
+			"observe id": {string(queue.NewID())}, "observe dir": {m.root(), filepath.Join(files, "second"), m.h.dir},
 			"observe time": {time.Now().Format(time.RFC3339Nano), "2001-01-01T00:00:00Z", "2099-01-01T00:00:00Z"},
 			"dir":          {m.root(), filepath.Join(files, n), filepath.Join(files, "second", n), "src"}, "name": {names["name"], names["hold"], n},
 		}

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/spool"
+	"github.com/retake-dev/retake/internal/agents/queue"
 )
 
 // operation is one of the description that a server gives of itself.
@@ -254,7 +254,7 @@ func (m *realm) said(op string) string {
 		"make-schedule":    `{"work":"drill","cron":"0 0 1 1 *"}`,
 		"make-snapshot":    `{"label":"` + n + `"}`,
 		"observe": fmt.Sprintf(`{"id":%q,"kind":"prompt","time":%q,"agent":"x","session":"s-%s","turn":"t","dir":%q,"prompt":"do %s"}`,
-			spool.NewID(), time.Now().Format(time.RFC3339), n, m.root(), n),
+			queue.NewID(), time.Now().Format(time.RFC3339), n, m.root(), n),
 	}
 	if v, ok := all[op]; ok {
 		return v

@@ -17,7 +17,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 
 	"github.com/retake-dev/retake"
-	_ "github.com/retake-dev/retake/internal/catalog/sqlite" // the driver "sqlite"
+	_ "github.com/retake-dev/retake/internal/storage/catalog/sqlite" // the driver "sqlite"
 )
 
 // rowView looks at the rows of a server past the server.

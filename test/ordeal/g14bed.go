@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/assemble"
-	"github.com/retake-dev/retake/internal/config"
-	"github.com/retake-dev/retake/internal/hook"
+	"github.com/retake-dev/retake/internal/agents/hook"
+	"github.com/retake-dev/retake/internal/agents/queue"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/platform/config"
 	"github.com/retake-dev/retake/internal/service"
-	"github.com/retake-dev/retake/internal/spool"
 )
 
 // twins are two workspaces with the same files and the same times. An agent works in
@@ -271,7 +271,7 @@ func (t *twins) signals(kind retake.SignalKind) ([]retake.Signal, error) {
 	if t.fault.payload != nil {
 		payload = t.fault.payload(kind, payload)
 	}
-	h, err := hook.Translate(t.agent.agent, payload, hook.World{Dir: t.root(0), Now: time.Now(), NewID: spool.NewID})
+	h, err := hook.Translate(t.agent.agent, payload, hook.World{Dir: t.root(0), Now: time.Now(), NewID: queue.NewID})
 	if len(h.Signals) == 0 {
 		return nil, fmt.Errorf("no signal: %w", err)
 	}

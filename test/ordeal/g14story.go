@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/retake-dev/retake/internal/proc"
+	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
 // A verification runs under a copy of this program, so it has to know itself before

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/catalog/postgres"
-	"github.com/retake-dev/retake/internal/catalog/sqlcat"
-	"github.com/retake-dev/retake/internal/clock"
-	books "github.com/retake-dev/retake/internal/ledger"
-	"github.com/retake-dev/retake/internal/ledger/sqlledger"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+	"github.com/retake-dev/retake/internal/storage/catalog/postgres"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlcatalog"
+	books "github.com/retake-dev/retake/internal/storage/serverdb"
+	"github.com/retake-dev/retake/internal/storage/serverdb/sqldb"
 )
 
 // rowFence: the database alone keeps rows apart, when every question names another
@@ -112,13 +112,13 @@ func openFence(r *run) (*fence, error) {
 
 // rows are the rows of beta, for who entered another namespace.
 func (f *fence) rows(entered string) (catalog.Catalog, books.Ledger, error) {
-	l, err := sqlledger.New(context.Background(), f.db, sqlledger.Options{
+	l, err := sqldb.New(context.Background(), f.db, sqldb.Options{
 		Clock: clock.Wall, Explain: postgres.Explain,
 		Enter: func(ctx context.Context, tx *sql.Tx, _ retake.NamespaceID) error {
 			return postgres.Enter(entered)(ctx, tx)
 		},
 	})
-	return sqlcat.Of(f.db, "beta", sqlcat.Options{Enter: postgres.Enter(entered), Explain: postgres.Explain}), l, err
+	return sqlcatalog.Of(f.db, "beta", sqlcatalog.Options{Enter: postgres.Enter(entered), Explain: postgres.Explain}), l, err
 }
 
 type question func() (int, string)

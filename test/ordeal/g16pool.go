@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/retake-dev/retake/internal/spool"
+	"github.com/retake-dev/retake/internal/agents/queue"
 )
 
 // kinds are the kinds of ids that stand in fields.
@@ -41,7 +41,7 @@ func (t *worlds) pool(c *dice, own *reader, ns string) func(op, field string) (s
 		}
 		switch {
 		case op == "observe" && field == "id":
-			return string(spool.NewID()), true
+			return string(queue.NewID()), true
 		case op == "observe" && field == "pid":
 			return "", false
 		case field == "time" || field == "started":

@@ -13,10 +13,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/store/kopiastore"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/kopia"
 )
 
 func init() {
@@ -142,15 +142,15 @@ func (l *line) check(ctx context.Context, s store.Store, v *verdict) {
 	}
 }
 
-func openStore(r *run, dir string, c clock.Clock, create bool) (*kopiastore.Store, error) {
-	o := kopiastore.Options{Dir: filepath.Join(dir, "store"), FS: fsx.OS(), Locks: fsx.NewLocks(dir), Clock: c, Derivation: derivation}
+func openStore(r *run, dir string, c clock.Clock, create bool) (*kopia.Store, error) {
+	o := kopia.Options{Dir: filepath.Join(dir, "store"), FS: fsx.OS(), Locks: fsx.NewLocks(dir), Clock: c, Derivation: derivation}
 	if create {
 		if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 			return nil, err
 		}
-		return kopiastore.Create(context.Background(), o)
+		return kopia.Create(context.Background(), o)
 	}
-	return kopiastore.Open(context.Background(), o)
+	return kopia.Open(context.Background(), o)
 }
 
 // reclaim: forget 90 % of a long line; one sweep gives the bytes back with little

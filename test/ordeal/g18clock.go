@@ -16,9 +16,9 @@ import (
 	"github.com/kopia/kopia/repo/object"
 	"github.com/kopia/kopia/snapshot/snapshotgc"
 
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/store/kopiastore"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/kopia"
 )
 
 // clockSteps: seals, forgets, sweeps and reopenings, and before each the clock may
@@ -39,7 +39,7 @@ type stepper struct {
 	rnd  *rand.Rand
 	c    *clock.Held
 	dir  string
-	s    *kopiastore.Store
+	s    *kopia.Store
 	l    *line
 	seen []int64 // seeds of edits that may come back after a sweep
 }

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/webhook/ssrftest"
+	"github.com/retake-dev/retake/internal/platform/webhook/ssrftest"
 )
 
 func init() { register("G19", messagesArrive) }

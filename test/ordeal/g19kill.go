@@ -16,7 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/webhook"
+	"github.com/retake-dev/retake/internal/platform/webhook"
 	"github.com/retake-dev/retake/test/parts"
 )
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/webhook"
+	"github.com/retake-dev/retake/internal/platform/webhook"
 )
 
 // arrived are the checkpoints that were told, by messages with a good signature.

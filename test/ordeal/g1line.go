@@ -12,10 +12,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/store/kopiastore"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/kopia"
 )
 
 var memoryNoon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
@@ -198,8 +198,8 @@ func readTree(ctx context.Context, s store.Store, root retake.Entry, want map[st
 }
 
 // memStore opens the store on a file system in memory, and makes it when it is new.
-func memStore(ctx context.Context, fsys fsx.FS, c clock.Clock) (*kopiastore.Store, error) {
-	return kopiastore.Create(ctx, kopiastore.Options{Dir: "/store", FS: fsys, Locks: fsx.NewMemoryLocks(), Clock: c, Derivation: derivation})
+func memStore(ctx context.Context, fsys fsx.FS, c clock.Clock) (*kopia.Store, error) {
+	return kopia.Create(ctx, kopia.Options{Dir: "/store", FS: fsys, Locks: fsx.NewMemoryLocks(), Clock: c, Derivation: derivation})
 }
 
 // onMemory runs f on an open store.

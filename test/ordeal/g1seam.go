@@ -3,7 +3,7 @@ package main
 import (
 	"io/fs"
 
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // lyingFS takes a protection away, for controls: syncs that do nothing, or writes

@@ -15,9 +15,9 @@ import (
 	"syscall"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/assemble"
-	"github.com/retake-dev/retake/internal/config"
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 func init() { children["g1-saves"] = savesChild }

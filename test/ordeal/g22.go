@@ -18,7 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/retake-dev/retake/internal/seal"
+	"github.com/retake-dev/retake/internal/pure/secretbox"
 )
 
 func init() { register("G22", keysNeverAppear) }
@@ -70,7 +70,7 @@ type lifetime struct {
 	sink    *receiver
 	traces  *receiver
 	proc    *served
-	keeper  seal.Keeper
+	keeper  secretbox.Keeper
 	metrics string // address
 	token   string // lies in a file of a workspace
 	deploy  string // of a place for backups

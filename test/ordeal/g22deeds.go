@@ -24,7 +24,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/token"
+	"github.com/retake-dev/retake/internal/pure/token"
 )
 
 // live does everything once, well and badly.

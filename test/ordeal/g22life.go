@@ -22,9 +22,9 @@ import (
 	"syscall"
 
 	"github.com/retake-dev/retake"
-	books "github.com/retake-dev/retake/internal/ledger"
-	"github.com/retake-dev/retake/internal/seal"
-	"github.com/retake-dev/retake/internal/server/courier"
+	"github.com/retake-dev/retake/internal/pure/secretbox"
+	"github.com/retake-dev/retake/internal/server/webhooks"
+	books "github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
 // served is a process of retake serve with an environment full of secrets.
@@ -52,7 +52,7 @@ func newLifetime(r *run, exe, dsn string) (*lifetime, error) {
 	if l.metrics, err = freePort(); err != nil {
 		return nil, err
 	}
-	kek := seal.FormatKey(seal.NewKey())
+	kek := secretbox.FormatKey(secretbox.NewKey())
 	l.learn("key-encryption key", kek)
 	l.learn("token in a file", l.token)
 	l.learn("deploy key", l.deploy)
@@ -160,11 +160,11 @@ func (l *lifetime) move(b begun, kek, dsn string) error {
 
 // password opens what the rows keep sealed, as only who has the key can.
 func (l *lifetime) password(ns retake.NamespaceID, kek string) error {
-	key, err := seal.ParseKey(kek)
+	key, err := secretbox.ParseKey(kek)
 	if err != nil {
 		return err
 	}
-	keeper, err := seal.Local(key)
+	keeper, err := secretbox.Local(key)
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (l *lifetime) pairs() error {
 			if len(sealed) == 0 {
 				continue
 			}
-			plain, err := l.keeper.Open(context.Background(), courier.SecretPurpose(l.m.ns, h.ID), sealed)
+			plain, err := l.keeper.Open(context.Background(), webhooks.SecretPurpose(l.m.ns, h.ID), sealed)
 			if err != nil {
 				return fmt.Errorf("open the secret of a webhook: %w", err)
 			}

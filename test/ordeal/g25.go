@@ -16,13 +16,13 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/catalog/sqlite"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/store/memstore"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
+	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
 func init() {
@@ -138,7 +138,7 @@ func openStage(ctx context.Context, home string) (*stage, error) {
 		return nil, err
 	}
 	s.rows = newRecalling(cat)
-	stored := memstore.New()
+	stored := memory.New()
 	s.svc = service.New(service.Parts{
 		Catalog: s.rows, OpenStore: func(context.Context, bool) (store.Store, error) { return stored, nil },
 		FS: s.files, Indexes: home + "/index", Data: home + "/index", Returns: home + "/returns", Locks: fsx.NewMemoryLocks(),

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
+	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
 // recalling is a catalog that answers from memory what a history asks all the time; all is

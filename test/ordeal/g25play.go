@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/spool"
+	"github.com/retake-dev/retake/internal/agents/queue"
 )
 
 // tale is one history: a workspace beside its oracle.
@@ -181,7 +181,7 @@ func (t *tale) byAgent(ctx context.Context, do, who string, edits []string) erro
 	if err := t.edits(edits); err != nil {
 		return err
 	}
-	sig := retake.Signal{ID: spool.NewID(), Time: t.clock.Now(), Agent: "agent-" + strings.ToLower(who), Session: fmt.Sprintf("%s-%d", who, t.count), Dir: t.root}
+	sig := retake.Signal{ID: queue.NewID(), Time: t.clock.Now(), Agent: "agent-" + strings.ToLower(who), Session: fmt.Sprintf("%s-%d", who, t.count), Dir: t.root}
 	changed := len(t.unsaved()) > 0
 	switch do {
 	case "call":

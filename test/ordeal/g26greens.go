@@ -14,9 +14,9 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/assemble"
-	"github.com/retake-dev/retake/internal/config"
-	"github.com/retake-dev/retake/internal/httpapi"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
 // green is a result, or a state, that is shown as passed and is no claim.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 func init() { register("G2-b-service", serviceFaults) }

@@ -21,12 +21,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog/sqlite"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/store/memstore"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
+	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
 func init() {
@@ -188,7 +188,7 @@ func openPlay(ctx context.Context, home string, fence bool) (*service.Service, e
 	if err != nil {
 		return nil, err
 	}
-	stored := memstore.New()
+	stored := memory.New()
 	return service.New(service.Parts{
 		Catalog: cat, OpenStore: func(context.Context, bool) (store.Store, error) { return stored, nil },
 		FS: fsx.OS(), Indexes: home + "/index", Data: home + "/index", Returns: home + "/returns", Locks: fsx.NewMemoryLocks(), Fence: fence,

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/restore"
+	"github.com/retake-dev/retake/internal/engine/restore"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // hold restores to and fro under attack until there were enough attempts. After each

@@ -18,13 +18,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog/sqlite"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/restore"
+	"github.com/retake-dev/retake/internal/engine/restore"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/store/memstore"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
+	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
 // plots is how many of each kind of contested path there are.
@@ -36,7 +36,7 @@ type yard struct {
 	dir    string
 	states [2]map[string]string // the root in two checkpoints: path to what is there
 	plans  [2]retake.Plan       // from either to the other
-	stored *memstore.Store
+	stored *memory.Store
 	canary string // all that lies outside, before
 	foes   *foes
 	tale   raided
@@ -47,7 +47,7 @@ func (y *yard) at(name string) string { return y.dir + "/" + name }
 // newYard makes the yard, and plans that lead from one state of the root to the other.
 func newYard(o raid) (*yard, error) {
 	syscall.Umask(0)
-	y := &yard{dir: o.Dir, stored: memstore.New(), tale: raided{Swaps: map[string]int64{}}}
+	y := &yard{dir: o.Dir, stored: memory.New(), tale: raided{Swaps: map[string]int64{}}}
 	for _, d := range []string{"root", "outside", "decoy", "hold", "home", "home/index", "home/returns"} {
 		if err := os.Mkdir(y.at(d), 0o755); err != nil {
 			return nil, err

@@ -13,12 +13,12 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/assemble"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/config"
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
-	"github.com/retake-dev/retake/internal/store/kopiastore"
+	"github.com/retake-dev/retake/internal/storage/store/kopia"
 )
 
 // shop is a service and, beside it, a second view of its store for reading whole
@@ -29,7 +29,7 @@ type shop struct {
 	kdf   string
 	opts  assemble.Options
 	svc   *service.Service
-	st    *kopiastore.Store
+	st    *kopia.Store
 	sums  map[retake.ObjectID][32]byte
 }
 
@@ -61,12 +61,12 @@ func (s *shop) open(ctx context.Context) error {
 }
 
 // view opens the store beside the service; there must be one.
-func (s *shop) view(ctx context.Context) (*kopiastore.Store, error) {
+func (s *shop) view(ctx context.Context) (*kopia.Store, error) {
 	if s.st != nil {
 		return s.st, nil
 	}
 	var err error
-	s.st, err = kopiastore.Open(ctx, kopiastore.Options{
+	s.st, err = kopia.Open(ctx, kopia.Options{
 		Dir: filepath.Join(s.data, "store"), FS: fsx.OS(), Locks: fsx.NewLocks(filepath.Join(s.data, "locks")), Clock: clock.Wall, Derivation: s.kdf,
 	})
 	return s.st, err

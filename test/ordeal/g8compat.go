@@ -19,7 +19,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 func init() { register("G8-compat", stockCompat) }

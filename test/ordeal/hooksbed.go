@@ -20,12 +20,12 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/client"
-	"github.com/retake-dev/retake/internal/assemble"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/hook"
-	protection "github.com/retake-dev/retake/internal/mark"
-	"github.com/retake-dev/retake/internal/spool"
+	"github.com/retake-dev/retake/internal/agents/hook"
+	"github.com/retake-dev/retake/internal/agents/queue"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	protection "github.com/retake-dev/retake/internal/platform/marker"
 )
 
 // Agents whose hooks are fired, and the events of one turn in their order.
@@ -189,7 +189,7 @@ func (h *home) fireAt(s *speaker, kind retake.SignalKind, c clock.Clock) fired {
 		In: bytes.NewReader(payload), Out: &out, Dir: s.dir, Clock: c,
 		Protected: func(dir string) bool { return protection.Above(fsx.OS(), dir) },
 		Observe:   svc.Observe,
-		Spool:     func(sig retake.Signal) error { return spool.Put(h.signals(), sig) },
+		Spool:     func(sig retake.Signal) error { return queue.Put(h.signals(), sig) },
 	})
 	f.took, f.out = time.Since(began), out.Bytes()
 	return f

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog/sqlite"
-	"github.com/retake-dev/retake/internal/spool"
+	"github.com/retake-dev/retake/internal/agents/queue"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 )
 
 // settle wants what was told to be a checkpoint now, and nothing to wait.
@@ -46,7 +46,7 @@ func (l *lane) heard(when string) error {
 	if err := l.up(); err != nil {
 		return err
 	}
-	empty := func() bool { return spool.Count(l.signals()) == 0 }
+	empty := func() bool { return queue.Count(l.signals()) == 0 }
 	if within(soon, empty) {
 		return nil
 	}

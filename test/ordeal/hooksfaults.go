@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/spool"
+	"github.com/retake-dev/retake/internal/agents/queue"
+	"github.com/retake-dev/retake/internal/platform/clock"
 )
 
 // hookFault is one thing that goes wrong while hooks are fired. begin answers how it
@@ -153,13 +153,13 @@ func junk(l *lane) (func() error, error) {
 	}
 	dir := l.signals()
 	at := func(name string) string { return filepath.Join(dir, name+".signal") }
-	foreign := retake.Signal{ID: spool.NewID(), Kind: retake.SignalTurnEnd, Time: time.Now(), Agent: "codex", Session: "gone", Dir: "/nowhere"}
+	foreign := retake.Signal{ID: queue.NewID(), Kind: retake.SignalTurnEnd, Time: time.Now(), Agent: "codex", Session: "gone", Dir: "/nowhere"}
 	odd := foreign
-	odd.ID, odd.Kind = spool.NewID(), "sneeze"
+	odd.ID, odd.Kind = queue.NewID(), "sneeze"
 	renamed := foreign
-	renamed.ID = spool.NewID()
+	renamed.ID = queue.NewID()
 	copied, err := json.Marshal(renamed)
-	err = errors.Join(err, spool.Put(dir, foreign), spool.Put(dir, odd))
+	err = errors.Join(err, queue.Put(dir, foreign), queue.Put(dir, odd))
 	for i := range manyJunk {
 		err = errors.Join(err, os.WriteFile(at(fmt.Sprintf("junk-%d", i)), []byte(strings.Repeat("{", i)), 0o600))
 	}

@@ -15,12 +15,12 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/assemble"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/config"
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
-	"github.com/retake-dev/retake/internal/store/kopiastore"
+	"github.com/retake-dev/retake/internal/storage/store/kopia"
 )
 
 func init() {
@@ -227,8 +227,8 @@ func (noLocks) Lock(context.Context, string, bool) (func(), error) { return func
 // unlocked is the control: two writers of one line, each built on the same head.
 func unlocked(r *run) int64 {
 	ctx := context.Background()
-	o := kopiastore.Options{Dir: r.scratch("unlocked"), FS: fsx.OS(), Locks: noLocks{}, Clock: clock.Wall, Derivation: derivation}
-	s, err := kopiastore.Create(ctx, o)
+	o := kopia.Options{Dir: r.scratch("unlocked"), FS: fsx.OS(), Locks: noLocks{}, Clock: clock.Wall, Derivation: derivation}
+	s, err := kopia.Create(ctx, o)
 	if err != nil {
 		return 0
 	}

@@ -14,7 +14,7 @@ import (
 	"syscall"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 func init() { children["g3-return"] = returnChild }

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/assemble"
-	"github.com/retake-dev/retake/internal/config"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/platform/config"
 )
 
 func init() { children["g7-does"] = touchChild }

@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog/sqlite"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/store/memstore"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
+	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
 func init() { register("WRITER-holds", writerKept) }
@@ -118,7 +118,7 @@ func (h *house) found(ctx context.Context, dir string) error {
 		}
 	}
 	var err error
-	if h.svc, err = openHouse(ctx, h.data, memstore.New()); err != nil {
+	if h.svc, err = openHouse(ctx, h.data, memory.New()); err != nil {
 		return err
 	}
 	var paths []string

@@ -20,7 +20,7 @@ import (
 // clock, off by what the first eight bytes of a mapped file say. A map is read without a
 // call of the system, which children in a cage may not make.
 const (
-	clockFile = "internal/clock/clock.go"
+	clockFile = "internal/platform/clock/clock.go"
 	wallLine  = "func (wall) Now() time.Time { return time.Now() }"
 	setLine   = `func (wall) Now() time.Time { return time.Now().Add(time.Duration(atomic.LoadInt64(hands))) }
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/client"
-	"github.com/retake-dev/retake/internal/spool"
+	"github.com/retake-dev/retake/internal/agents/queue"
 )
 
 const (
@@ -135,7 +135,7 @@ func (s *stage) strike(err *error) {
 
 // signal tells what the agent does.
 func (s *stage) signal(ctx context.Context, sig retake.Signal) (retake.Reaction, error) {
-	sig.ID, sig.Time, sig.Agent, sig.Version, sig.Session, sig.Dir = spool.NewID(), s.clock.now(), agent, agentVersion, agentSession, s.tree()
+	sig.ID, sig.Time, sig.Agent, sig.Version, sig.Session, sig.Dir = queue.NewID(), s.clock.now(), agent, agentVersion, agentSession, s.tree()
 	r, err := s.svc.Observe(ctx, sig)
 	if err == nil && r.Workspace != s.ws {
 		err = errors.New("nobody feels concerned")

@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/demo"
+	"github.com/retake-dev/retake/internal/ui/demo"
 	"github.com/retake-dev/retake/test/pictures/reel"
 	"github.com/retake-dev/retake/test/pictures/shot"
 )

@@ -25,13 +25,13 @@ import (
 	_ "modernc.org/sqlite" // the database that secrets are put into
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/backup"
-	"github.com/retake-dev/retake/internal/catalog/sqlite"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/engine/backup"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/store/kopiastore"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
+	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/kopia"
 )
 
 // bed is a service as the daemon has it, on a store on disk.
@@ -58,12 +58,12 @@ func newBed(t *testing.T) *bed {
 	b.s = service.New(service.Parts{
 		Catalog: cat,
 		OpenStore: func(ctx context.Context, create bool) (store.Store, error) {
-			o := kopiastore.Options{Dir: filepath.Join(b.data, "store"), FS: fsx.OS(), Locks: locks, Clock: clock.Wall, Exclusive: true}
+			o := kopia.Options{Dir: filepath.Join(b.data, "store"), FS: fsx.OS(), Locks: locks, Clock: clock.Wall, Exclusive: true}
 			var err error
 			if create {
-				b.st, err = kopiastore.Create(ctx, o)
+				b.st, err = kopia.Create(ctx, o)
 			} else {
-				b.st, err = kopiastore.Open(ctx, o)
+				b.st, err = kopia.Open(ctx, o)
 			}
 			return b.st, err
 		},

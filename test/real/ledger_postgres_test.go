@@ -15,12 +15,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog/postgres"
-	"github.com/retake-dev/retake/internal/catalog/sqlcat"
-	"github.com/retake-dev/retake/internal/ledger"
-	"github.com/retake-dev/retake/internal/ledger/ledgertest"
-	"github.com/retake-dev/retake/internal/ledger/sqlledger"
-	"github.com/retake-dev/retake/internal/migrate"
+	"github.com/retake-dev/retake/internal/storage/catalog/postgres"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlcatalog"
+	"github.com/retake-dev/retake/internal/storage/migrate"
+	"github.com/retake-dev/retake/internal/storage/serverdb"
+	"github.com/retake-dev/retake/internal/storage/serverdb/serverdbtest"
+	"github.com/retake-dev/retake/internal/storage/serverdb/sqldb"
 	"github.com/retake-dev/retake/test/real"
 )
 
@@ -29,7 +29,7 @@ func ledgerDB(t testing.TB, c real.Cluster) (db *sql.DB, dsn string) {
 	t.Helper()
 	dsn = c.Database(t)
 	db = pool(t, dsn, 0)
-	ok(t, postgres.Prepare(t.Context(), db, sqlledger.Tables(), sqlledger.Migrate))
+	ok(t, postgres.Prepare(t.Context(), db, sqldb.Tables(), sqldb.Migrate))
 	return db, dsn
 }
 
@@ -37,9 +37,9 @@ func enterLedger(ctx context.Context, tx *sql.Tx, ns retake.NamespaceID) error {
 	return postgres.Enter(string(ns))(ctx, tx)
 }
 
-func openLedger(t testing.TB, db *sql.DB) *sqlledger.Ledger {
+func openLedger(t testing.TB, db *sql.DB) *sqldb.Ledger {
 	t.Helper()
-	l, err := sqlledger.New(t.Context(), db, sqlledger.Options{Enter: enterLedger, Explain: postgres.Explain})
+	l, err := sqldb.New(t.Context(), db, sqldb.Options{Enter: enterLedger, Explain: postgres.Explain})
 	ok(t, err)
 	return l
 }
@@ -51,28 +51,28 @@ func TestLedgerOnPostgres(t *testing.T) {
 	db, dsn := ledgerDB(t, real.StartPostgres(t, real.Careless))
 	pools := []*sql.DB{db, pool(t, dsn, 8), pool(t, dsn, 8)}
 	var opened atomic.Int64
-	ledgertest.Run(t, func(t *testing.T) ledger.Ledger {
+	serverdbtest.Run(t, func(t *testing.T) serverdb.Ledger {
 		t.Helper()
 		return openLedger(t, pools[opened.Add(1)%int64(len(pools))])
 	})
 }
 
 // fullLedger puts a row into every table, for namespaces "a" and "b".
-func fullLedger(t *testing.T, l *sqlledger.Ledger) {
+func fullLedger(t *testing.T, l *sqldb.Ledger) {
 	t.Helper()
 	ctx := t.Context()
 	for i, ns := range []retake.NamespaceID{"a", "b"} {
 		b := l.Book(ns)
 		ok(t, l.AddNamespace(ctx, retake.Namespace{ID: ns}, []byte("sealed")))
 		ok(t, b.AddKey(ctx, retake.Key{ID: "key_1"}, [32]byte{byte(i)}))
-		ok(t, b.PutHook(ctx, ledger.Hook{Webhook: retake.Webhook{ID: "wh_1"}}))
+		ok(t, b.PutHook(ctx, serverdb.Hook{Webhook: retake.Webhook{ID: "wh_1"}}))
 		ok(t, b.Publish(ctx, []retake.Event{{ID: "e1", Type: retake.EventCreated}},
-			func(retake.Event, ledger.Hook, retake.EventType) (string, []byte) { return "msg_1", nil }))
+			func(retake.Event, serverdb.Hook, retake.EventType) (string, []byte) { return "msg_1", nil }))
 		ok(t, b.PutSchedule(ctx, retake.Schedule{ID: "sc_1"}))
 		ok(t, b.PutDeletion(ctx, retake.Deletion{ID: "del_1"}))
-		head, _, err := sqlledger.Unanchored(ctx, b)
+		head, _, err := sqldb.Unanchored(ctx, b)
 		ok(t, err)
-		ok(t, b.PutAnchor(ctx, ledger.Anchor{Seq: head.Seq, Hash: head.Hash}))
+		ok(t, b.PutAnchor(ctx, serverdb.Anchor{Seq: head.Seq, Hash: head.Hash}))
 		_, _, err = b.BeginReply(ctx, "k", [32]byte{}, time.Now(), time.Hour)
 		ok(t, err)
 	}
@@ -103,7 +103,7 @@ func TestLedgerWalls(t *testing.T) {
 	t.Parallel()
 	db, _ := ledgerDB(t, real.StartPostgres(t, real.Careless))
 	fullLedger(t, openLedger(t, db))
-	for _, table := range sqlledger.Tables() {
+	for _, table := range sqldb.Tables() {
 		rows, err := asRole(t.Context(), db, "a", "SELECT FROM "+table.Name)
 		ok(t, err)
 		if rows == 0 {
@@ -145,7 +145,7 @@ func TestLedgerForgedOnPostgres(t *testing.T) {
 	}
 	check := func(want int64) {
 		t.Helper()
-		proof, err := sqlledger.Check(t.Context(), "a", b, nil)
+		proof, err := sqldb.Check(t.Context(), "a", b, nil)
 		ok(t, err)
 		if proof.Broken != want || proof.Entries != 5 {
 			t.Fatalf("proof %+v, want broken %d", proof, want)
@@ -171,7 +171,7 @@ func TestLedgerTogether(t *testing.T) {
 		for w := range workers {
 			ns := retake.NamespaceID(fmt.Sprint("n", w%2))
 			// A deadlock is no reason to try again here: there must be none.
-			c := postgres.Open(own, string(ns), sqlcat.Options{Within: l.Within(ns), Again: func(error) bool { return false }})
+			c := postgres.Open(own, string(ns), sqlcatalog.Options{Within: l.Within(ns), Again: func(error) bool { return false }})
 			g.Go(func() error {
 				for n := range each {
 					if err := ledgerStep(t.Context(), c.Append, l, ns, fmt.Sprintf("%d_%d", s, w), n); err != nil {
@@ -188,7 +188,7 @@ func TestLedgerTogether(t *testing.T) {
 	for i, ns := range []retake.NamespaceID{"n0", "n1"} {
 		b := l.Book(ns)
 		steps := int64(servers * each * []int{2, 1}[i])
-		proof, err := sqlledger.Check(t.Context(), ns, b, nil)
+		proof, err := sqldb.Check(t.Context(), ns, b, nil)
 		ok(t, err)
 		if proof.Broken != 0 || proof.Entries != 2*steps {
 			t.Errorf("%s: %+v, want %d entries", ns, proof, 2*steps)
@@ -202,23 +202,23 @@ func TestLedgerTogether(t *testing.T) {
 }
 
 // ledgerStep is one of everything.
-func ledgerStep(ctx context.Context, append func(context.Context, retake.Checkpoint) error, l *sqlledger.Ledger, ns retake.NamespaceID, who string, n int) error {
+func ledgerStep(ctx context.Context, append func(context.Context, retake.Checkpoint) error, l *sqldb.Ledger, ns retake.NamespaceID, who string, n int) error {
 	b, now := l.Book(ns), time.Now().Add(time.Minute)
 	id := fmt.Sprintf("%s_%d", who, n)
 	cp := checkpoint(n + 1)
 	cp.ID, cp.Workspace = retake.CheckpointID("cp_"+id), retake.WorkspaceID("ws_"+who)
 	err := errors.Join(
 		append(ctx, cp),
-		b.PutHook(ctx, ledger.Hook{Webhook: retake.Webhook{ID: retake.WebhookID("wh_" + fmt.Sprint(n%3)), URL: id}}),
+		b.PutHook(ctx, serverdb.Hook{Webhook: retake.Webhook{ID: retake.WebhookID("wh_" + fmt.Sprint(n%3)), URL: id}}),
 		b.Publish(ctx, []retake.Event{{ID: id, Type: retake.EventCreated}},
-			func(e retake.Event, h ledger.Hook, _ retake.EventType) (string, []byte) {
+			func(e retake.Event, h serverdb.Hook, _ retake.EventType) (string, []byte) {
 				return e.ID + string(h.ID), nil
 			}),
 	)
 	if err != nil {
 		return err
 	}
-	for _, queue := range []string{ledger.QueueOutbox, ledger.QueueDelivery} {
+	for _, queue := range []string{serverdb.QueueOutbox, serverdb.QueueDelivery} {
 		due, err := l.Claim(ctx, queue, now, time.Minute, 5)
 		for _, d := range due {
 			if n%2 == 0 {
@@ -241,7 +241,7 @@ func BenchmarkLedger(b *testing.B) {
 	for name, settings := range map[string][]string{"durable": nil, "careless": {real.Careless}} {
 		b.Run(name, func(b *testing.B) {
 			db, _ := ledgerDB(b, real.StartPostgres(b, settings...))
-			ledgertest.Bench(b, openLedger(b, db))
+			serverdbtest.Bench(b, openLedger(b, db))
 		})
 	}
 }

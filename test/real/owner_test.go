@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/fsx"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/server"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/store/kopiastore"
+	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/kopia"
 	"github.com/retake-dev/retake/test/real"
 )
 
@@ -28,8 +28,8 @@ import (
 // the one that was there first finds out.
 func TestS10_SecondDataDirectory(t *testing.T) {
 	dsn, s3 := real.StartPostgres(t, real.Careless).Database(t), real.StartS3(t)
-	bucket := &kopiastore.Bucket{Endpoint: s3.Endpoint, Region: s3.Region, Name: s3.Name, AccessKey: s3.AccessKey, SecretKey: s3.SecretKey, Plain: true, Prefix: "cell/"}
-	open := func(data, dsn string, b *kopiastore.Bucket, force bool) (*server.Server, error) {
+	bucket := &kopia.Bucket{Endpoint: s3.Endpoint, Region: s3.Region, Name: s3.Name, AccessKey: s3.AccessKey, SecretKey: s3.SecretKey, Plain: true, Prefix: "cell/"}
+	open := func(data, dsn string, b *kopia.Bucket, force bool) (*server.Server, error) {
 		return server.Open(t.Context(), server.Options{
 			Data: data, Listen: "127.0.0.1:0", Postgres: dsn, Bucket: b, TakeOver: force, Version: "test", Clock: clock.Wall,
 			Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Floor: func(int64) int64 { return 0 }, Boot: "this run", Derivation: derivation,
@@ -79,7 +79,7 @@ func TestS10_SecondDataDirectory(t *testing.T) {
 // Of many that claim a bucket at once one gets it, and all learn who.
 func TestS10_ClaimTogether(t *testing.T) {
 	s3 := real.StartS3(t)
-	b := kopiastore.Bucket{Endpoint: s3.Endpoint, Region: s3.Region, Name: s3.Name, AccessKey: s3.AccessKey, SecretKey: s3.SecretKey, Plain: true}
+	b := kopia.Bucket{Endpoint: s3.Endpoint, Region: s3.Region, Name: s3.Name, AccessKey: s3.AccessKey, SecretKey: s3.SecretKey, Plain: true}
 	got := make(chan string, 8)
 	for _, name := range strings.Split("abcdefgh", "") {
 		go func() {

@@ -15,11 +15,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/catalog/catalogtest"
-	"github.com/retake-dev/retake/internal/catalog/postgres"
-	"github.com/retake-dev/retake/internal/catalog/sqlcat"
-	"github.com/retake-dev/retake/internal/migrate"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+	"github.com/retake-dev/retake/internal/storage/catalog/catalogtest"
+	"github.com/retake-dev/retake/internal/storage/catalog/postgres"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlcatalog"
+	"github.com/retake-dev/retake/internal/storage/migrate"
 	"github.com/retake-dev/retake/test/real"
 )
 
@@ -64,7 +64,7 @@ func TestCatalogOnPostgres(t *testing.T) {
 	var opened atomic.Int64
 	catalogtest.Run(t, func(t *testing.T, ns string) catalog.Catalog {
 		t.Helper()
-		return kept{postgres.Open(pools[opened.Add(1)%2], ns, sqlcat.Options{})}
+		return kept{postgres.Open(pools[opened.Add(1)%2], ns, sqlcatalog.Options{})}
 	})
 }
 
@@ -104,7 +104,7 @@ func isKind(t testing.TB, err error, kind retake.ErrorKind) {
 func TestBuryNeedsMaintenance(t *testing.T) {
 	t.Parallel()
 	db, _ := prepared(t, real.StartPostgres(t, real.Careless))
-	c := postgres.Open(db, "a", sqlcat.Options{})
+	c := postgres.Open(db, "a", sqlcatalog.Options{})
 	fill(t, c)
 	stones := []retake.Tombstone{{ID: "cp_2", Number: 2}}
 	for _, kind := range append(retake.KeyKinds, "", "other") {
@@ -142,7 +142,7 @@ func TestPreparedTogether(t *testing.T) {
 				if err := postgres.Prepare(t.Context(), db, nil); err != nil {
 					return err
 				}
-				return postgres.Open(db, "a", sqlcat.Options{}).Append(t.Context(), checkpoint(1))
+				return postgres.Open(db, "a", sqlcatalog.Options{}).Append(t.Context(), checkpoint(1))
 			})
 		}
 	}
@@ -165,7 +165,7 @@ func TestPrepareWithoutRights(t *testing.T) {
 	}
 	ok(t, c.Run("postgres", "postgres", "CREATE ROLE retake_api; CREATE ROLE retake_maint; GRANT retake_api, retake_maint TO low"))
 	ok(t, postgres.Prepare(t.Context(), db, nil))
-	fill(t, postgres.Open(db, "a", sqlcat.Options{}))
+	fill(t, postgres.Open(db, "a", sqlcatalog.Options{}))
 }
 
 // TestPrepareAgain: where all is in place a server waits for nobody, and what is missing
@@ -173,7 +173,7 @@ func TestPrepareWithoutRights(t *testing.T) {
 func TestPrepareAgain(t *testing.T) {
 	t.Parallel()
 	db, dsn := prepared(t, real.StartPostgres(t, real.Careless))
-	fill(t, postgres.Open(db, "a", sqlcat.Options{}))
+	fill(t, postgres.Open(db, "a", sqlcatalog.Options{}))
 	tx, err := db.BeginTx(t.Context(), nil)
 	ok(t, err)
 	ok(t, postgres.Enter("a")(t.Context(), tx))

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/catalog/postgres"
-	"github.com/retake-dev/retake/internal/catalog/sqlcat"
-	"github.com/retake-dev/retake/internal/catalog/sqlite"
-	"github.com/retake-dev/retake/internal/migrate"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+	"github.com/retake-dev/retake/internal/storage/catalog/postgres"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlcatalog"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
+	"github.com/retake-dev/retake/internal/storage/migrate"
 	"github.com/retake-dev/retake/test/real"
 )
 
@@ -27,7 +27,7 @@ func multiply(t testing.TB, db *sql.DB, ns string, n int) {
 	ctx := asMaintainer(t.Context())
 	cp := checkpoint(1)
 	cp.Policy = retake.Policy{GitIgnore: true, Exclude: []string{"node_modules/", "*.o", "target/"}}
-	c := postgres.Open(db, ns, sqlcat.Options{})
+	c := postgres.Open(db, ns, sqlcatalog.Options{})
 	ok(t, c.PutWorkspace(ctx, retake.Workspace{ID: "w", Name: "n", Root: "/r"}))
 	ok(t, c.Append(ctx, cp))
 	ok(t, c.PutNotes(ctx, catalog.Notes{
@@ -122,7 +122,7 @@ func TestNobodyWalks(t *testing.T) {
 		before := count()
 		one, err := postgres.DB(t.Context(), dsn, postgres.Options{})
 		ok(t, err)
-		f(postgres.Open(one, "a", sqlcat.Options{}))
+		f(postgres.Open(one, "a", sqlcatalog.Options{}))
 		ok(t, one.Close())
 		waitGone(t, db)
 		return count() - before
@@ -172,10 +172,10 @@ func BenchmarkCatalogs(b *testing.B) {
 	lite, err := sqlite.DB(b.Context(), filepath.Join(b.TempDir(), "c.db"), sqlite.Options{Durable: true})
 	ok(b, err)
 	defer lite.Close()
-	ok(b, sqlcat.Migrate(b.Context(), lite))
+	ok(b, sqlcatalog.Migrate(b.Context(), lite))
 	for name, open := range map[string]func(ns string) catalog.Catalog{
-		"postgres": func(ns string) catalog.Catalog { return postgres.Open(db, ns, sqlcat.Options{}) },
-		"sqlite":   func(ns string) catalog.Catalog { return sqlcat.Of(lite, ns, sqlcat.Options{}) },
+		"postgres": func(ns string) catalog.Catalog { return postgres.Open(db, ns, sqlcatalog.Options{}) },
+		"sqlite":   func(ns string) catalog.Catalog { return sqlcatalog.Of(lite, ns, sqlcatalog.Options{}) },
 	} {
 		b.Run("Append/"+name, func(b *testing.B) {
 			c, n := open(fmt.Sprintf("append %d", b.N)), 0
@@ -207,7 +207,7 @@ func BenchmarkTimeline(b *testing.B) {
 	for _, length := range []int{10_000, 200_000} {
 		db, _ := prepared(b, cluster)
 		multiply(b, db, "a", length)
-		c := postgres.Open(db, "a", sqlcat.Options{})
+		c := postgres.Open(db, "a", sqlcatalog.Options{})
 		ask := questions(b, c, length)
 		ask["Counts"] = func(int) error { _, _, err := c.Counts(b.Context(), "w"); return err } // which counts
 		for _, name := range slices.Sorted(maps.Keys(ask)) {

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog/postgres"
-	"github.com/retake-dev/retake/internal/catalog/sqlcat"
-	"github.com/retake-dev/retake/internal/migrate"
+	"github.com/retake-dev/retake/internal/storage/catalog/postgres"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlcatalog"
+	"github.com/retake-dev/retake/internal/storage/migrate"
 	"github.com/retake-dev/retake/test/real"
 )
 
@@ -47,9 +47,9 @@ func entered(ctx context.Context, db *sql.DB, ns, text string) (n int64, err err
 func TestNobodyEntered(t *testing.T) {
 	t.Parallel()
 	db, dsn := prepared(t, real.StartPostgres(t, real.Careless))
-	fill(t, postgres.Open(db, "a", sqlcat.Options{}))
+	fill(t, postgres.Open(db, "a", sqlcatalog.Options{}))
 	fresh := pool(t, dsn, 2)
-	for _, table := range sqlcat.Tables() {
+	for _, table := range sqlcatalog.Tables() {
 		col := column[table.Name]
 		for name, db := range map[string]*sql.DB{"used": db, "fresh": fresh} {
 			for _, text := range []string{
@@ -78,9 +78,9 @@ func TestNobodyEntered(t *testing.T) {
 func TestOthersRows(t *testing.T) {
 	t.Parallel()
 	db, _ := prepared(t, real.StartPostgres(t, real.Careless))
-	fill(t, postgres.Open(db, "a", sqlcat.Options{}))
+	fill(t, postgres.Open(db, "a", sqlcatalog.Options{}))
 	maint := asMaintainer(t.Context())
-	for _, table := range sqlcat.Tables() {
+	for _, table := range sqlcatalog.Tables() {
 		name := table.Name
 		all := "SELECT * FROM " + name
 		touch := "UPDATE " + name + " SET " + column[name] + " = " + column[name]
@@ -122,8 +122,8 @@ func refused(t *testing.T, db *sql.DB, text, why string) {
 func TestHistoryOnlyGrows(t *testing.T) {
 	t.Parallel()
 	db, _ := prepared(t, real.StartPostgres(t, real.Careless))
-	fill(t, postgres.Open(db, "a", sqlcat.Options{}))
-	for _, table := range sqlcat.Tables() {
+	fill(t, postgres.Open(db, "a", sqlcatalog.Options{}))
+	for _, table := range sqlcatalog.Tables() {
 		name := table.Name
 		touch := "UPDATE " + name + " SET " + column[name] + " = " + column[name]
 		refused(t, db, "TRUNCATE "+name, "permission denied")
@@ -148,8 +148,8 @@ func TestHistoryOnlyGrows(t *testing.T) {
 func TestWithoutPolicies(t *testing.T) {
 	t.Parallel()
 	db, _ := prepared(t, real.StartPostgres(t, real.Careless))
-	fill(t, postgres.Open(db, "a", sqlcat.Options{}))
-	for _, table := range sqlcat.Tables() {
+	fill(t, postgres.Open(db, "a", sqlcatalog.Options{}))
+	for _, table := range sqlcatalog.Tables() {
 		_, err := db.ExecContext(t.Context(), "ALTER TABLE "+table.Name+" DISABLE ROW LEVEL SECURITY")
 		ok(t, err)
 		if n, err := seen(t, db, "b", table.Name); err != nil || n == 0 {
@@ -157,7 +157,7 @@ func TestWithoutPolicies(t *testing.T) {
 		}
 	}
 	ok(t, postgres.Prepare(t.Context(), db, nil))
-	for _, table := range sqlcat.Tables() {
+	for _, table := range sqlcatalog.Tables() {
 		if n, err := seen(t, db, "b", table.Name); err != nil || n != 0 {
 			t.Errorf("%s: %d rows of another are seen: %v", table.Name, n, err)
 		}
@@ -174,7 +174,7 @@ func TestPoolForgets(t *testing.T) {
 	var g errgroup.Group
 	for u := range 8 {
 		ns := fmt.Sprintf("ns%d", u)
-		c := postgres.Open(db, ns, sqlcat.Options{})
+		c := postgres.Open(db, ns, sqlcatalog.Options{})
 		g.Go(func() error {
 			for n := 1; n <= 20; n++ {
 				cp := checkpoint(n)

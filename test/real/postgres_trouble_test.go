@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/catalog/postgres"
-	"github.com/retake-dev/retake/internal/catalog/sqlcat"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+	"github.com/retake-dev/retake/internal/storage/catalog/postgres"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlcatalog"
 	"github.com/retake-dev/retake/test/real"
 )
 
@@ -28,7 +28,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 	db, dsn := prepared(t, real.StartPostgres(t))
 	killer := pool(t, dsn, 2)
 	kill := false
-	c := postgres.Open(db, "a", sqlcat.Options{Within: func(ctx context.Context, tx *sql.Tx, _, _ string) error {
+	c := postgres.Open(db, "a", sqlcatalog.Options{Within: func(ctx context.Context, tx *sql.Tx, _, _ string) error {
 		if !kill {
 			return nil
 		}
@@ -63,7 +63,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 func TestKilledInThePool(t *testing.T) {
 	t.Parallel()
 	db, dsn := prepared(t, real.StartPostgres(t, real.Careless))
-	c := postgres.Open(db, "a", sqlcat.Options{})
+	c := postgres.Open(db, "a", sqlcatalog.Options{})
 	ok(t, c.Append(t.Context(), checkpoint(1)))
 	var conns []*sql.Conn // so that there are several
 	for range 4 {
@@ -90,8 +90,8 @@ func TestKilledInThePool(t *testing.T) {
 func TestWriterWaits(t *testing.T) {
 	t.Parallel()
 	db, dsn := prepared(t, real.StartPostgres(t, real.Careless))
-	hasty := postgres.Open(pool(t, dsn+"&lock_timeout=50", 2), "a", sqlcat.Options{})
-	patient := postgres.Open(db, "a", sqlcat.Options{})
+	hasty := postgres.Open(pool(t, dsn+"&lock_timeout=50", 2), "a", sqlcatalog.Options{})
+	patient := postgres.Open(db, "a", sqlcatalog.Options{})
 	ok(t, patient.Append(t.Context(), checkpoint(1)))
 	tx, err := db.BeginTx(t.Context(), nil)
 	ok(t, err)
@@ -100,7 +100,7 @@ func TestWriterWaits(t *testing.T) {
 	ok(t, err)
 
 	isKind(t, hasty.Append(t.Context(), checkpoint(2)), retake.Busy)
-	ok(t, postgres.Open(pool(t, dsn, 2), "b", sqlcat.Options{}).Append(t.Context(), checkpoint(2))) // another namespace does not wait
+	ok(t, postgres.Open(pool(t, dsn, 2), "b", sqlcatalog.Options{}).Append(t.Context(), checkpoint(2))) // another namespace does not wait
 	_, err = hasty.Page(t.Context(), retake.LogQuery{Workspace: "w"})
 	ok(t, err) // nor does a reader
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -138,7 +138,7 @@ func TestDeadlock(t *testing.T) {
 			return err
 		}
 		g.Go(func() error {
-			return postgres.Open(db, mine, sqlcat.Options{Within: within}).Append(t.Context(), checkpoint(1))
+			return postgres.Open(db, mine, sqlcatalog.Options{Within: within}).Append(t.Context(), checkpoint(1))
 		})
 	}
 	ok(t, g.Wait())
@@ -172,7 +172,7 @@ func TestAway(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	db, _ := prepared(t, real.StartPostgres(t, real.Careless))
-	c := postgres.Open(db, "a", sqlcat.Options{})
+	c := postgres.Open(db, "a", sqlcatalog.Options{})
 	var name strings.Builder
 	for i := range 4000 {
 		name.WriteString(string(rune(0x4e00 + i*37%20000))) // does not compress well

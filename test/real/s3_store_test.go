@@ -22,11 +22,11 @@ import (
 	"github.com/kopia/kopia/repo/object"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/store/kopiastore"
-	"github.com/retake-dev/retake/internal/store/storetest"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/kopia"
+	"github.com/retake-dev/retake/internal/storage/store/storetest"
 	"github.com/retake-dev/retake/test/real"
 )
 
@@ -39,23 +39,23 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func inS3(t *testing.T, b *real.S3, sole bool) kopiastore.Options {
-	return kopiastore.Options{
+func inS3(t *testing.T, b *real.S3, sole bool) kopia.Options {
+	return kopia.Options{
 		Dir: t.TempDir(), FS: fsx.OS(), Locks: fsx.NewLocks(t.TempDir()), Clock: clock.Wall, Exclusive: sole, Password: word, Derivation: derivation,
-		Bucket: &kopiastore.Bucket{Endpoint: b.Endpoint, Region: b.Region, Name: b.Name, Prefix: "ns/" + uuid.NewString(), AccessKey: b.AccessKey, SecretKey: b.SecretKey, Plain: true},
+		Bucket: &kopia.Bucket{Endpoint: b.Endpoint, Region: b.Region, Name: b.Name, Prefix: "ns/" + uuid.NewString(), AccessKey: b.AccessKey, SecretKey: b.SecretKey, Plain: true},
 	}
 }
 
-func create(t *testing.T, o kopiastore.Options) *kopiastore.Store {
+func create(t *testing.T, o kopia.Options) *kopia.Store {
 	t.Helper()
-	s, err := kopiastore.Create(t.Context(), o)
+	s, err := kopia.Create(t.Context(), o)
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
 // stock opens the repository with the engine alone, as its own program would.
-func stock(t *testing.T, o kopiastore.Options) repo.DirectRepository {
+func stock(t *testing.T, o kopia.Options) repo.DirectRepository {
 	t.Helper()
 	b := o.Bucket
 	st, err := s3.New(t.Context(), &s3.Options{
@@ -71,7 +71,7 @@ func stock(t *testing.T, o kopiastore.Options) repo.DirectRepository {
 }
 
 // damage flips a byte of an object, behind the server's back.
-func damage(t *testing.T, b *real.S3, o kopiastore.Options, id retake.ObjectID) {
+func damage(t *testing.T, b *real.S3, o kopia.Options, id retake.ObjectID) {
 	t.Helper()
 	r := stock(t, o)
 	oid, err := object.ParseID(string(id))
@@ -98,7 +98,7 @@ func TestStoreInS3(t *testing.T) {
 				s := create(t, o)
 				return storetest.Harness{Store: s, Reopen: func(t *testing.T) store.Store {
 					must(t, s.Close())
-					again, err := kopiastore.Open(context.Background(), o)
+					again, err := kopia.Open(context.Background(), o)
 					must(t, err)
 					t.Cleanup(func() { _ = again.Close() })
 					return again
@@ -175,7 +175,7 @@ func TestTwoStoresInOneBucket(t *testing.T) {
 	var mu sync.Mutex
 	var all []checkpoint
 	var busy sync.WaitGroup
-	for i, o := range []kopiastore.Options{first, second} {
+	for i, o := range []kopia.Options{first, second} {
 		s := create(t, o)
 		for j, ws := range []retake.Workspace{workspace(), shared} {
 			busy.Go(func() {
@@ -306,13 +306,13 @@ func TestPasswordOfS3(t *testing.T) {
 	must(t, err)
 	wrong := o
 	wrong.Password = "a guess"
-	if _, err := kopiastore.Open(t.Context(), wrong); !retake.IsKind(err, retake.Denied) {
+	if _, err := kopia.Open(t.Context(), wrong); !retake.IsKind(err, retake.Denied) {
 		t.Errorf("another password: %v", err)
 	}
 	keys := o
 	other := *o.Bucket
 	other.SecretKey, keys.Bucket = "another", &other
-	if _, err := kopiastore.Open(t.Context(), keys); !retake.IsKind(err, retake.Away) {
+	if _, err := kopia.Open(t.Context(), keys); !retake.IsKind(err, retake.Away) {
 		t.Errorf("another key: %v", err)
 	}
 	files := 0

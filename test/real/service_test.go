@@ -13,18 +13,18 @@ import (
 	"testing"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/assemble"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/catalog/postgres"
-	"github.com/retake-dev/retake/internal/catalog/sqlcat"
-	"github.com/retake-dev/retake/internal/catalog/sqlite"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/config"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/ledger/sqlledger"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service/servicetest"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/store/kopiastore"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+	"github.com/retake-dev/retake/internal/storage/catalog/postgres"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlcatalog"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
+	"github.com/retake-dev/retake/internal/storage/serverdb/sqldb"
+	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/kopia"
 	"github.com/retake-dev/retake/test/real"
 )
 
@@ -36,7 +36,7 @@ func TestServiceOnPostgresAndS3(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if err := postgres.Prepare(t.Context(), db, sqlledger.Tables(), sqlledger.Migrate); err != nil {
+	if err := postgres.Prepare(t.Context(), db, sqldb.Tables(), sqldb.Migrate); err != nil {
 		t.Fatal(err)
 	}
 	bucket := real.StartS3(t)
@@ -82,7 +82,7 @@ func nameOf(home string) string {
 
 func rowsIn(db *sql.DB, home string) func(context.Context) (catalog.Catalog, error) {
 	return func(context.Context) (catalog.Catalog, error) {
-		return postgres.Open(db, nameOf(home), sqlcat.Options{}), nil
+		return postgres.Open(db, nameOf(home), sqlcatalog.Options{}), nil
 	}
 }
 
@@ -95,14 +95,14 @@ func bytesIn(s *real.S3, home string) func(context.Context, bool) (store.Store, 
 				return nil, err
 			}
 		}
-		o := kopiastore.Options{
+		o := kopia.Options{
 			Dir: dir, FS: fsx.OS(), Locks: fsx.NewLocks(locks), Clock: clock.Wall, Exclusive: true, Password: "of " + home, Derivation: derivation,
-			Bucket: &kopiastore.Bucket{Endpoint: s.Endpoint, Region: s.Region, Name: s.Name, Prefix: nameOf(home) + "/", AccessKey: s.AccessKey, SecretKey: s.SecretKey, Plain: true},
+			Bucket: &kopia.Bucket{Endpoint: s.Endpoint, Region: s.Region, Name: s.Name, Prefix: nameOf(home) + "/", AccessKey: s.AccessKey, SecretKey: s.SecretKey, Plain: true},
 		}
 		if create {
-			return kopiastore.Create(ctx, o)
+			return kopia.Create(ctx, o)
 		}
-		return kopiastore.Open(ctx, o)
+		return kopia.Open(ctx, o)
 	}
 }
 

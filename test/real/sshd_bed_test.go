@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/assemble"
-	"github.com/retake-dev/retake/internal/config"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/platform/config"
 	"github.com/retake-dev/retake/internal/service"
 	"github.com/retake-dev/retake/test/real"
 )

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/retake-dev/retake/internal/assemble"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
 )
 
 // BenchmarkSSHBackup sends a thousand checkpoints of ten thousand files for the first time, and

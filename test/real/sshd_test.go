@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/assemble"
-	"github.com/retake-dev/retake/internal/backup"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/engine/backup"
 )
 
 // TestSSHCloneIsTheCheckpoint sends checkpoints to a real host, and checks one out.

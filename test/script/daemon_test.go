@@ -10,7 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/retake-dev/retake/internal/proc"
+	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
 // keep NAME PATH puts a value of the JSON of the last stdout into a variable.

@@ -18,7 +18,7 @@ func TestHelpExamplesRun(t *testing.T) {
 	t.Parallel()
 	needs(t, "bash", "git")
 	s := newDocStage(t)
-	text, err := os.ReadFile("../../internal/cli/help.txt")
+	text, err := os.ReadFile("../../internal/ui/cli/help.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/retake-dev/retake/internal/webhook"
+	"github.com/retake-dev/retake/internal/platform/webhook"
 )
 
 // serve DIR starts a server on a free port until the page ends, and puts its address into

@@ -14,7 +14,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/client"
-	"github.com/retake-dev/retake/internal/webhook"
+	"github.com/retake-dev/retake/internal/platform/webhook"
 )
 
 // arguments are what a step gives to a call.

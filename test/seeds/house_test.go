@@ -13,9 +13,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/assemble"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/config"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/config"
 )
 
 // house is a workspace under protection, with a clock that the test moves.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/spool"
+	"github.com/retake-dev/retake/internal/agents/queue"
 	"github.com/retake-dev/retake/test/story/replay"
 )
 
@@ -68,7 +68,7 @@ func agentOf(t replay.Turn) string {
 func (s *stand) signal(ctx context.Context, t replay.Turn, kind retake.SignalKind) error {
 	agent := agentOf(t)
 	sig := retake.Signal{
-		ID: spool.NewID(), Kind: kind, Time: time.Now(), Agent: agent, Session: "story-" + agent, Dir: s.tree(),
+		ID: queue.NewID(), Kind: kind, Time: time.Now(), Agent: agent, Session: "story-" + agent, Dir: s.tree(),
 	}
 	switch kind {
 	case retake.SignalPrompt:

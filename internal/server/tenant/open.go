@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/ledger"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
-	"github.com/retake-dev/retake/internal/store"
+	"github.com/retake-dev/retake/internal/storage/serverdb"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 const (
@@ -54,7 +54,7 @@ func (p *Pool) open(ctx context.Context, ns retake.NamespaceID, r *room) error {
 }
 
 func (p *Pool) unknown(ns retake.NamespaceID, err error) error {
-	if errors.Is(err, ledger.ErrNotFound) {
+	if errors.Is(err, serverdb.ErrNotFound) {
 		return &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no namespace %s", ns), Safe: unchanged}
 	}
 	return err
@@ -152,7 +152,7 @@ func (p *Pool) Make(ctx context.Context, row retake.Namespace) (retake.Namespace
 		row.Roots = []string{}
 	}
 	err = p.o.Ledger.AddNamespace(ctx, row, sealed)
-	if errors.Is(err, ledger.ErrExists) {
+	if errors.Is(err, serverdb.ErrExists) {
 		return row, &retake.Error{Kind: retake.Exists, What: fmt.Sprintf("there is a namespace %s already", row.ID), Safe: unchanged}
 	}
 	if err != nil {

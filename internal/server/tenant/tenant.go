@@ -21,24 +21,24 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/backup"
-	"github.com/retake-dev/retake/internal/catalog"
-	"github.com/retake-dev/retake/internal/clock"
-	"github.com/retake-dev/retake/internal/fsx"
-	"github.com/retake-dev/retake/internal/ledger"
-	"github.com/retake-dev/retake/internal/pattern"
-	"github.com/retake-dev/retake/internal/seal"
+	"github.com/retake-dev/retake/internal/engine/backup"
+	"github.com/retake-dev/retake/internal/explain/xray"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/pure/pattern"
+	"github.com/retake-dev/retake/internal/pure/secretbox"
 	"github.com/retake-dev/retake/internal/service"
-	"github.com/retake-dev/retake/internal/store"
-	"github.com/retake-dev/retake/internal/story/xray"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+	"github.com/retake-dev/retake/internal/storage/serverdb"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // Options are what a pool stands on.
 type Options struct {
 	Data    string // the server's directory
 	Address string // where other servers of this data directory find this one
-	Ledger  ledger.Ledger
-	Seal    seal.Keeper
+	Ledger  serverdb.Ledger
+	Seal    secretbox.Keeper
 	Clock   clock.Clock
 	Log     *slog.Logger
 	Most    int // namespaces that are open at once; more wait for one that nobody uses

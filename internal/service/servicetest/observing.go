@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/platform/clock"
 )
 
 // observings are what agents tell, and what becomes of it.

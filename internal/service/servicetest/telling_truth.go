@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/clock"
+	"github.com/retake-dev/retake/internal/platform/clock"
 )
 
 // truths are what is said of calls, and what agents are told, as it is.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/retake-dev/retake/internal/screen"
+	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
 // ink is how a character looks: a color of SGR (31 to 36, 0 is the default), bold and dim.
@@ -65,7 +65,7 @@ func (s *Screen) put(r rune) {
 	case r == '\t':
 		s.col = min((s.col/8+1)*8, s.width)
 	case r >= ' ':
-		wide := screen.Width(string(r))
+		wide := termtext.Width(string(r))
 		if s.col+wide > s.width {
 			s.row, s.col = s.row+1, 0
 		}

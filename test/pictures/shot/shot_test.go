@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/retake-dev/retake/internal/screen"
+	"github.com/retake-dev/retake/internal/pure/termtext"
 	"github.com/retake-dev/retake/test/pictures/shot"
 )
 
@@ -84,11 +84,11 @@ func TestTextStaysTextInItsColumn(t *testing.T) {
 	}
 	for _, p := range pieces {
 		before, _, ok := strings.Cut(lines[p.row], p.text)
-		for ok && screen.Width(before) < p.col {
+		for ok && termtext.Width(before) < p.col {
 			rest, _, again := strings.Cut(lines[p.row][len(before)+len(p.text):], p.text)
 			before, ok = before+p.text+rest, again
 		}
-		if !ok || screen.Width(before) != p.col {
+		if !ok || termtext.Width(before) != p.col {
 			t.Errorf("%q of row %d stands in column %d", p.text, p.row, p.col)
 		}
 	}

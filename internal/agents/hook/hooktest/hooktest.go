@@ -1,0 +1,130 @@
+// Package hooktest is the suite that every adapter passes: ours, and those that
+// run as programs of their own.
+//
+// It calls an adapter with good payloads and with broken ones, and looks at what
+// comes back. It knows no agent.
+package hooktest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/agents/hook"
+)
+
+// Hear is an adapter: what it makes of a payload, and what it answers to the agent
+// when the service reacts so.
+type Hear func(payload []byte, w hook.World, r retake.Reaction) (hook.Heard, []byte, error)
+
+// Facts are what the suite must know of an adapter.
+type Facts struct {
+	Agent         string
+	Payloads      map[string][]byte // good ones, by name; some say something
+	SilenceBlocks bool              // the agent takes no answer for a no
+}
+
+// World gives ids that count, so that two runs can be compared.
+func World() hook.World {
+	n := 0
+	return hook.World{
+		Dir: "/home/dev/work", Now: time.Date(2026, 11, 14, 9, 0, 0, 0, time.UTC),
+		NewID: func() retake.SignalID {
+			n++
+			return retake.SignalID(fmt.Sprintf("%s00000000-0000-7000-8000-%012d", retake.SignalPrefix, n))
+		},
+	}
+}
+
+// Run holds an adapter to what all of them must be.
+func Run(t *testing.T, hear Hear, facts Facts) {
+	t.Helper()
+	t.Run("says something", func(t *testing.T) {
+		kinds := make(map[retake.SignalKind]int)
+		for name, payload := range facts.Payloads {
+			heard := try(t, name, hear, facts, payload)
+			for _, s := range heard.Signals {
+				kinds[s.Kind]++
+			}
+		}
+		if kinds[retake.SignalPrompt] == 0 || kinds[retake.SignalTurnEnd] == 0 {
+			t.Errorf("signals: %v, want the beginning and the end of a turn", kinds)
+		}
+	})
+	t.Run("the same again", func(t *testing.T) {
+		for name, payload := range facts.Payloads {
+			if diff := cmp.Diff(try(t, name, hear, facts, payload), try(t, name, hear, facts, payload)); diff != "" {
+				t.Errorf("%s: two times, two meanings\n%s", name, diff)
+			}
+		}
+	})
+	t.Run("junk", func(t *testing.T) {
+		for _, junk := range junks() {
+			heard := try(t, fmt.Sprintf("%.20q", junk), hear, facts, []byte(junk))
+			if len(heard.Signals) > 0 {
+				t.Errorf("%.20q: %d signals", junk, len(heard.Signals))
+			}
+		}
+	})
+	t.Run("broken payloads", func(t *testing.T) {
+		for name, payload := range facts.Payloads {
+			for what, broken := range breakAll(payload) {
+				heard, answer, _ := hear(broken, World(), retake.Reaction{}) // it may be refused
+				if err := Check(facts, heard, answer); err != nil {
+					t.Errorf("%s, %s: %v", name, what, err)
+				}
+			}
+		}
+	})
+}
+
+// try calls the adapter with and without a note, and looks at what comes back.
+func try(t *testing.T, name string, hear Hear, facts Facts, payload []byte) hook.Heard {
+	t.Helper()
+	long := strings.Repeat("note\n\x00\xff", 4<<10)
+	_, noted, _ := hear(payload, World(), retake.Reaction{Note: long}) // the error is the same as below
+	heard, answer, err := hear(payload, World(), retake.Reaction{})
+	if err != nil && !strings.Contains(err.Error(), facts.Agent) {
+		t.Errorf("%s: the error does not name the agent: %v", name, err)
+	}
+	for _, a := range [][]byte{noted, answer} {
+		if err := Check(facts, heard, a); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	return heard
+}
+
+// Check is what must hold for everything that an adapter says.
+func Check(facts Facts, heard hook.Heard, answer []byte) error {
+	for i := range heard.Signals {
+		if err := checkSignal(facts, &heard.Signals[i]); err != nil {
+			return fmt.Errorf("signal %d: %w", i, err)
+		}
+	}
+	if w := heard.Worktree; w != nil && (!straight(w.Dir) || strings.ContainsAny(w.Name, "/\n\x00")) {
+		return fmt.Errorf("worktree %+v", *w)
+	}
+	if len(answer) == 0 {
+		return nil
+	}
+	var o map[string]any
+	d := json.NewDecoder(bytes.NewReader(answer))
+	if err := d.Decode(&o); err != nil || o == nil || d.More() {
+		return fmt.Errorf("answer %.80q is not one object", answer)
+	}
+	if !utf8.Valid(answer) || len(answer) > 64<<10 {
+		return fmt.Errorf("answer of %d bytes", len(answer))
+	}
+	if !facts.SilenceBlocks && bytes.Contains(bytes.ToLower(answer), []byte(`"allow"`)) {
+		return fmt.Errorf("answer %.80q permits", answer)
+	}
+	return nil
+}

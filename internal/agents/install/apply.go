@@ -1,0 +1,232 @@
+package install
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/retake-dev/retake"
+)
+
+const (
+	plainMode  fs.FileMode = 0o644
+	scriptMode fs.FileMode = 0o755
+)
+
+// Apply makes the change, as a whole or not at all. A link is followed: the file
+// behind it is replaced. Of several files, those that are done stay done when one
+// is refused, and the error says so.
+func (c Change) Apply() error {
+	for i, m := range c.many {
+		if err := m.Apply(); err != nil {
+			if i > 0 {
+				e := *retake.AsError(err)
+				e.Safe = fmt.Sprintf("%d of %d files were done before; the others are as they were.", i, len(c.many))
+				return &e
+			}
+			return err
+		}
+	}
+	if c.many != nil || c.Empty() {
+		return nil
+	}
+	real, err := follow(c.File)
+	if err != nil {
+		return err
+	}
+	if err := c.still(real); err != nil {
+		return err
+	}
+	if c.After == nil {
+		return c.take(real)
+	}
+	made, err := makeDirs(filepath.Dir(real))
+	if err != nil {
+		return c.denied(filepath.Dir(real), err)
+	}
+	if err := c.write(real); err != nil {
+		for _, dir := range made {
+			_ = os.Remove(dir) // ours, and empty
+		}
+		return err
+	}
+	return nil
+}
+
+// still refuses when the file is not what the plan saw.
+func (c Change) still(real string) error {
+	text, there, err := place{file: c.File, real: real}.read()
+	if err != nil {
+		return c.denied(real, err)
+	}
+	if there == c.Existed && bytes.Equal(text, c.Before) {
+		return nil
+	}
+	return &retake.Error{Kind: retake.Moved, What: c.File + " was changed since the plan", Safe: unchanged, Hint: "plan again"}
+}
+
+// write puts the new bytes in place in one step: whoever reads sees the old file
+// or the new one, also after a crash.
+func (c Change) write(real string) error {
+	dir := filepath.Dir(real)
+	if err := writable(dir, true); err != nil {
+		return c.denied(dir, err)
+	}
+	var old fs.FileInfo
+	if c.Existed {
+		if err := writable(real, false); err != nil {
+			return c.denied(real, err)
+		}
+		info, err := os.Stat(real)
+		if err != nil {
+			return c.denied(real, err)
+		}
+		old = info
+	}
+	temp, err := c.stage(dir, old)
+	if err != nil {
+		return c.denied(dir, err)
+	}
+	defer os.Remove(temp) //nolint:errcheck // it is gone when all went well
+	if err := c.still(real); err != nil {
+		return err
+	}
+	if err := c.swap(temp, real); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// stage writes the new bytes beside the file, with the mode and the owner of the
+// old one.
+func (c Change) stage(dir string, old fs.FileInfo) (name string, err error) {
+	f, err := os.CreateTemp(dir, ".retake-*")
+	if err != nil {
+		return "", fmt.Errorf("create file: %w", err)
+	}
+	defer func() {
+		err = errors.Join(err, f.Close())
+		if err != nil {
+			_ = os.Remove(f.Name()) // nobody knows it
+		}
+	}()
+	if _, err := f.Write(c.After); err != nil {
+		return "", fmt.Errorf("write file: %w", err)
+	}
+	mode := c.mode
+	if old != nil {
+		if err := keepOwner(f, old); err != nil {
+			return "", fmt.Errorf("keep owner: %w", err)
+		}
+		mode = old.Mode().Perm()
+	}
+	if err := f.Chmod(mode); err != nil {
+		return "", fmt.Errorf("keep mode: %w", err)
+	}
+	if err := f.Sync(); err != nil {
+		return "", fmt.Errorf("sync file: %w", err)
+	}
+	return f.Name(), nil
+}
+
+// swap gives the staged file its name. A file that came up where there was none
+// is not replaced.
+func (c Change) swap(temp, real string) error {
+	if !c.Existed {
+		err := os.Link(temp, real)
+		if errors.Is(err, fs.ErrExist) {
+			return &retake.Error{Kind: retake.Moved, What: c.File + " came up since the plan", Safe: unchanged, Hint: "plan again"}
+		}
+		if err == nil {
+			return nil
+		}
+	}
+	if err := os.Rename(temp, real); err != nil {
+		return c.denied(real, err)
+	}
+	return nil
+}
+
+// take removes the file that we made, and the directories above it that hold
+// nothing any more.
+func (c Change) take(real string) error {
+	for path, dir := range map[string]bool{filepath.Dir(real): true, real: false} {
+		if err := writable(path, dir); err != nil {
+			return c.denied(path, err)
+		}
+	}
+	if err := os.Remove(real); err != nil {
+		return c.denied(real, err)
+	}
+	if err := syncDir(filepath.Dir(real)); err != nil {
+		return err
+	}
+	for dir := filepath.Dir(c.File); c.base != "" && len(dir) > len(c.base); dir = filepath.Dir(dir) {
+		info, err := os.Lstat(dir)
+		if err != nil || !info.IsDir() || os.Remove(dir) != nil {
+			break
+		}
+	}
+	return nil
+}
+
+// writable tells whether somebody closed a file or a directory to changes. The
+// mode counts also for a user who could ignore it: it was set on purpose.
+func writable(path string, dir bool) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.Mode().Perm()&0o222 == 0 {
+		return fs.ErrPermission
+	}
+	if dir {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// makeDirs makes what is missing of a path, and tells what it made, the deepest
+// first.
+func makeDirs(dir string) (made []string, err error) {
+	if _, err := os.Stat(dir); err == nil {
+		return nil, nil
+	}
+	if made, err = makeDirs(filepath.Dir(dir)); err != nil {
+		return nil, err
+	}
+	if err := writable(filepath.Dir(dir), true); err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("make directory: %w", err)
+	}
+	return append([]string{dir}, made...), nil
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("open directory: %w", err)
+	}
+	defer d.Close() //nolint:errcheck // nothing was written through it
+	if err := d.Sync(); err != nil && !unsynced(err) {
+		return fmt.Errorf("sync directory: %w", err)
+	}
+	return nil
+}
+
+func (c Change) denied(path string, err error) error {
+	e := &retake.Error{Kind: retake.Denied, What: path + " cannot be changed", Safe: unchanged, Err: err}
+	if errors.Is(err, fs.ErrPermission) || readOnly(err) {
+		e.Hint = "make it writable, or write the lines yourself: retake agents install " + c.Agent + " shows them"
+	}
+	return e
+}

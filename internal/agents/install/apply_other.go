@@ -1,0 +1,16 @@
+//go:build !unix
+
+package install
+
+import (
+	"io/fs"
+	"os"
+)
+
+// keepOwner does nothing: who replaces a file here owns it as before.
+func keepOwner(*os.File, fs.FileInfo) error { return nil }
+
+func readOnly(error) bool { return false }
+
+// unsynced reports whether a file system cannot sync a directory: none here can.
+func unsynced(error) bool { return true }

@@ -1,0 +1,32 @@
+//go:build unix
+
+package install
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// keepOwner gives a file the owner of another one. Nothing is asked of the system
+// when it is the same.
+func keepOwner(f *os.File, old fs.FileInfo) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	is, ok := info.Sys().(*syscall.Stat_t)
+	was, known := old.Sys().(*syscall.Stat_t)
+	if !ok || !known || is.Uid == was.Uid && is.Gid == was.Gid {
+		return nil
+	}
+	return f.Chown(int(was.Uid), int(was.Gid))
+}
+
+func readOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
+
+// unsynced reports whether a file system cannot sync a directory.
+func unsynced(err error) bool {
+	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP)
+}

@@ -1,0 +1,177 @@
+package install
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/retake-dev/retake"
+)
+
+// Scope is whose settings: those of the user, or those of one project.
+type Scope string
+
+// The scopes.
+const (
+	User    Scope = "user"
+	Project Scope = "project"
+)
+
+// Places is where things are. The environment is read through Env only.
+type Places struct {
+	Home    string
+	Project string
+	Env     func(key string) string
+	Look    func(program string) (path string, ok bool) // is a program installed
+	Retake  string                                      // the command to write: "retake", or an absolute path when it is not found by its name
+}
+
+// Options are what a user may ask for beyond the usual set.
+type Options struct {
+	Worktree bool // let Claude Code make its worktrees with us; in a project only
+}
+
+// Agent is one agent whose settings we can change.
+type Agent struct {
+	Name  string // "claude-code"
+	Title string // "Claude Code"
+
+	programs []string
+	homes    func(Places) []string // directories that are there when it is used
+	driver   driver
+}
+
+// Condition is how the settings of an agent stand to ours.
+type Condition string
+
+// The conditions.
+const (
+	Absent   Condition = "absent"
+	Current  Condition = "current"
+	Outdated Condition = "outdated" // an older set of ours, or another path of the program
+	Unknown  Condition = "unknown"  // the file cannot be understood
+)
+
+// Status is what was found.
+type Status struct {
+	Agent     string    `json:"agent"`
+	Scope     Scope     `json:"scope"`
+	File      string    `json:"file"`
+	Condition Condition `json:"condition"`
+	Hooks     int       `json:"hooks"`
+	Detail    string    `json:"detail,omitempty"`
+}
+
+// driver is one way in which agents take hooks.
+type driver interface {
+	status(at site) Status
+	install(at site, o Options) (Change, error)
+	remove(at site) (Change, error)
+}
+
+// site is one agent's settings in one scope.
+type site struct {
+	agent string
+	scope Scope
+	Places
+}
+
+// All are the agents, the most used first.
+func All() []Agent { return slices.Clone(agents) }
+
+// ByName finds an agent.
+func ByName(name string) (Agent, bool) {
+	for _, a := range agents {
+		if a.Name == name {
+			return a, true
+		}
+	}
+	return Agent{}, false
+}
+
+// Installed reports whether the program is found or its directory is there.
+func (a Agent) Installed(p Places) bool {
+	for _, name := range a.programs {
+		if p.Look == nil {
+			break
+		}
+		if _, ok := p.Look(name); ok {
+			return true
+		}
+	}
+	return slices.ContainsFunc(a.homes(p), func(dir string) bool {
+		info, err := os.Stat(dir)
+		return err == nil && info.IsDir()
+	})
+}
+
+// Status looks and touches nothing.
+func (a Agent) Status(s Scope, p Places) Status {
+	at := site{agent: a.Name, scope: s, Places: p}
+	if err := at.check(); err != nil {
+		return at.unknown("", err)
+	}
+	return a.driver.status(at)
+}
+
+// PlanInstall makes the change that puts our hooks there; it touches nothing.
+func (a Agent) PlanInstall(s Scope, p Places, o Options) (Change, error) {
+	at := site{agent: a.Name, scope: s, Places: p}
+	if err := at.check(); err != nil {
+		return Change{}, err
+	}
+	if o.Worktree && (a.Name != claudeCode || s != Project) {
+		return Change{}, &retake.Error{
+			Kind: retake.Invalid, What: "worktrees are made by us for claude-code in a project only", Safe: unchanged,
+			Hint: "leave the worktrees out, or name claude-code and the project",
+		}
+	}
+	return a.driver.install(at, o)
+}
+
+// PlanRemove makes the change that takes our hooks away; it touches nothing.
+func (a Agent) PlanRemove(s Scope, p Places) (Change, error) {
+	at := site{agent: a.Name, scope: s, Places: p}
+	if err := at.check(); err != nil {
+		return Change{}, err
+	}
+	return a.driver.remove(at)
+}
+
+func (at site) check() error {
+	root := map[Scope]string{User: at.Home, Project: at.Project}[at.scope]
+	if at.scope != User && at.scope != Project {
+		return &retake.Error{Kind: retake.Invalid, What: "there is no scope " + string(at.scope), Safe: unchanged, Hint: "there are: user, project"}
+	}
+	if !filepath.IsAbs(root) {
+		return &retake.Error{Kind: retake.Invalid, What: "the place of the " + string(at.scope) + " is not known", Safe: unchanged}
+	}
+	return checkProgram(at.program())
+}
+
+// program is the command that is written.
+func (at site) program() string {
+	if at.Retake == "" {
+		return "retake"
+	}
+	return at.Retake
+}
+
+func (p Places) env(key string) string {
+	if p.Env == nil {
+		return ""
+	}
+	// What is not absolute would mean another place in each directory.
+	if v := p.Env(key); filepath.IsAbs(v) {
+		return v
+	}
+	return ""
+}
+
+func (at site) found(file string, c Condition, hooks int, detail string) Status {
+	return Status{Agent: at.agent, Scope: at.scope, File: file, Condition: c, Hooks: hooks, Detail: detail}
+}
+
+func (at site) unknown(file string, err error) Status {
+	return at.found(file, Unknown, 0, err.Error())
+}

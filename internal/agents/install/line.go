@@ -1,0 +1,77 @@
+package install
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
+
+const unchanged = "Nothing was changed."
+
+// line is the command of a hook. It is one string and not a program with
+// arguments: versions and other agents that read the same file know no
+// arguments, and would run the program alone.
+func line(program, agent string) string { return quote(program) + " hook " + agent }
+
+// isLine reports whether a command is ours: one word that names the program,
+// and nothing else before "hook NAME". A longer command that mentions us is
+// somebody else's.
+func isLine(command, agent string) bool {
+	word, ok := strings.CutSuffix(command, " hook "+agent)
+	return ok && isProgram(word)
+}
+
+// isProgram reports whether a shell word names our program.
+func isProgram(word string) bool {
+	switch {
+	case len(word) > 1 && word[0] == '\'' && word[len(word)-1] == '\'':
+		word = strings.ReplaceAll(word[1:len(word)-1], `'\''`, "\x00")
+		if strings.Contains(word, "'") {
+			return false
+		}
+	case len(word) > 1 && word[0] == '"' && word[len(word)-1] == '"':
+		if word = word[1 : len(word)-1]; strings.ContainsAny(word, "\"$`") {
+			return false
+		}
+	case !plain(word):
+		return false
+	}
+	return named(word)
+}
+
+// named reports whether a path ends with the name of our program.
+func named(path string) bool {
+	base := path[strings.LastIndexAny(path, `/\`)+1:]
+	return base == "retake" || strings.EqualFold(base, "retake.exe")
+}
+
+func quote(word string) string {
+	if plain(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// plain reports whether a shell takes a word as it stands.
+func plain(word string) bool {
+	for _, r := range word {
+		ok := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/._-+@%:,=", r)
+		if !ok {
+			return false
+		}
+	}
+	return word != ""
+}
+
+// checkProgram refuses what we would not know again.
+func checkProgram(program string) error {
+	broken := strings.ContainsFunc(program, func(r rune) bool { return r < ' ' || r == 0x7f })
+	if program == "retake" || !broken && named(program) && filepath.IsAbs(program) {
+		return nil
+	}
+	return &retake.Error{
+		Kind: retake.Invalid, What: "the command for the hooks is neither retake nor an absolute path that ends with retake", Safe: unchanged,
+		Hint: "put the program where it is found by its name, retake",
+	}
+}

@@ -1,0 +1,91 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+)
+
+var forkTool = tool{
+	name:  "fork",
+	about: "Make a new workspace from a checkpoint in a directory of its own; this one stays as it is.",
+	input: object([]string{"ref"}, fields{
+		"ref": refField(refWords),
+		"dir": str("absolute, new or empty; default: beside the workspace. On a server: its name", maxPath),
+	}),
+}
+
+type forkIn struct {
+	Ref string `json:"ref"`
+	Dir string `json:"dir"`
+}
+
+type forkOut struct {
+	Path      string   `json:"path"`
+	Workspace string   `json:"workspace"`
+	Name      string   `json:"name"`
+	Number    int64    `json:"number" jsonschema:"the first checkpoint of the fork"`
+	Origin    int64    `json:"origin" jsonschema:"the checkpoint it was forked from"`
+	Files     int64    `json:"files"`
+	Warnings  []string `json:"warnings,omitempty"`
+	aside
+}
+
+func (f *face) fork(ctx context.Context, ws retake.Workspace, in forkIn) (forkOut, error) {
+	dir := in.Dir
+	switch {
+	case f.o.far():
+		return f.forkFar(ctx, ws, in)
+	case dir == "":
+		var err error
+		if dir, err = freeSibling(ws.Root); err != nil {
+			return forkOut{}, err
+		}
+	case !filepath.IsAbs(dir):
+		return forkOut{}, invalid("name it from the root of the machine, or leave dir out", "%s is not an absolute path", dir)
+	default:
+		dir = filepath.Clean(dir)
+	}
+	return f.grow(ctx, retake.ForkRequest{Workspace: ws.ID, Ref: in.Ref, Dir: dir})
+}
+
+// forkFar lets a server choose the directory; what is asked for is the name of the fork.
+func (f *face) forkFar(ctx context.Context, ws retake.Workspace, in forkIn) (forkOut, error) {
+	req := retake.ForkRequest{Workspace: ws.ID, Ref: in.Ref, Name: in.Dir}
+	if in.Dir != "" {
+		return f.grow(ctx, req)
+	}
+	req.Name = ws.Name + "-fork"
+	for n := 2; ; n++ {
+		out, err := f.grow(ctx, req)
+		if !retake.IsKind(err, retake.Exists) || n > mostFarNames {
+			return out, err
+		}
+		req.Name = fmt.Sprintf("%s-fork-%d", ws.Name, n)
+	}
+}
+
+const mostFarNames = 20
+
+func (f *face) grow(ctx context.Context, req retake.ForkRequest) (forkOut, error) {
+	res, err := f.Fork(ctx, req)
+	if err != nil {
+		return forkOut{}, err
+	}
+	return forkOut{
+		Path: word(res.Workspace.Root, maxPath), Workspace: string(res.Workspace.ID), Name: word(res.Workspace.Name, maxTitle),
+		Number: res.Checkpoint.Number, Origin: res.Origin.Number, Files: res.Checkpoint.Files, Warnings: warningsOf(res.Warnings),
+	}, nil
+}
+
+func (o forkOut) text(*face) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s holds checkpoint %d: %s files\n", quoted(o.Path), o.Origin, termtext.Count(o.Files))
+	fmt.Fprintf(&b, "its workspace is %s, id %s\n", quoted(o.Name), o.Workspace)
+	writeWarnings(&b, o.Warnings)
+	return b.String()
+}

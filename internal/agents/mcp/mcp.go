@@ -1,0 +1,100 @@
+// Package mcp is the face for agents: the service as tools of the Model Context
+// Protocol, over standard input and output or as an HTTP handler without state.
+//
+// It finds the workspace anew at each call, makes the call, and answers briefly.
+// It may look for a free name beside a workspace; every other file is the
+// service's. It never decides a use case, and holds nothing between two calls.
+//
+//	M1  No tool removes history.
+//	M2  Text from outside is masked, escaped and bounded before it leaves.
+//	M3  An answer is bounded whatever the workspace holds; what is left out is counted.
+//	M4  Nothing is restored without the digest of a plan, and no agent accepts what a
+//	    person has to decide.
+//	M5  Trouble is the answer of a tool, with its kind, and never ends the session.
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/clock"
+)
+
+// Options say for whom the tools work.
+type Options struct {
+	Dir     string      // where the agent works
+	Version string      // of this program
+	Clock   clock.Clock // nil: the one on the wall
+
+	// Place finds the workspace, when the agent does not work in it: its files are on a
+	// server. nil: the one that Dir lies in.
+	Place func(ctx context.Context) (retake.Workspace, error)
+
+	// Data adds the data of each answer as structured content, for programs. An agent
+	// would read everything twice.
+	Data bool
+}
+
+// far reports whether the files are not where the agent works.
+func (o Options) far() bool { return o.Place != nil }
+
+// maxMessage bounds what one message of a client may hold; no tool needs a tenth.
+const maxMessage = 1 << 20
+
+const instructions = "Retake records the files of this workspace as numbered checkpoints and can go back to them. " +
+	"Take a checkpoint before something risky. Look with timeline, diff and show_file. " +
+	"restore shows a plan first; call it again with the digest of that plan to apply it. " +
+	"Paths begin at the root of the workspace, or are absolute. Nothing here removes history. " + dataNotice
+
+// Serve answers one client until it goes away or ctx ends. Both streams are closed then.
+func Serve(ctx context.Context, s retake.Service, in io.ReadCloser, out io.WriteCloser, o Options) error {
+	err := newServer(s, o).Run(ctx, &sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: maxMessage})
+	if err != nil {
+		return fmt.Errorf("serve tools: %w", err)
+	}
+	return nil
+}
+
+// Handler answers any number of clients and keeps nothing between two requests.
+// Pages of other origins are refused: a browser would ask for them with our rights.
+func Handler(s retake.Service, o Options) http.Handler {
+	srv := newServer(s, o)
+	h := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return srv }, &sdk.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxMessage, PropagateRequestCancellation: true,
+		DisableLocalhostProtection: o.far(), // a server has other names behind a proxy, and asks for a key
+	})
+	return http.NewCrossOriginProtection().Handler(h)
+}
+
+// face is what the tools share.
+type face struct {
+	retake.Service
+	o Options
+}
+
+func newServer(s retake.Service, o Options) *sdk.Server {
+	if o.Clock == nil {
+		o.Clock = clock.Wall
+	}
+	srv := sdk.NewServer(
+		&sdk.Implementation{Name: "retake", Title: "Retake", Version: o.Version},
+		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}},
+	)
+	f := &face{Service: s, o: o}
+	srv.AddReceivingMiddleware(guard)
+	add(f, srv, checkpointTool, f.checkpoint)
+	add(f, srv, timelineTool, f.timeline)
+	add(f, srv, diffTool, f.diff)
+	add(f, srv, showFileTool, f.showFile)
+	add(f, srv, restoreTool, f.restore)
+	add(f, srv, forkTool, f.fork)
+	add(f, srv, pinTool, f.pin)
+	add(f, srv, tasksTool, f.tasks)
+	add(f, srv, resumeTool, f.resume)
+	return srv
+}

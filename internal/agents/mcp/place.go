@@ -1,0 +1,84 @@
+package mcp
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+)
+
+// inside turns a path of the agent into one below the root. Answers name paths from
+// the root, so a relative one begins there, wherever the agent works.
+func inside(ws retake.Workspace, path string) (string, error) {
+	rel := filepath.Clean(path)
+	if filepath.IsAbs(path) {
+		rel = relative(ws.Root, rel)
+	}
+	if rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return "", invalid("paths begin at the root: "+ws.Root, "%s is not in the workspace %s", path, ws.Name)
+	}
+	if rel == "." {
+		return "", nil
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+// relative is where full lies below root, or "..". The way to it may have links in it;
+// its last name may be a link that is meant itself.
+func relative(root, full string) string {
+	ways := []string{full}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(full)); err == nil {
+		ways = append(ways, filepath.Join(dir, filepath.Base(full)))
+	}
+	for _, way := range ways {
+		if rel, err := filepath.Rel(root, way); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			return rel
+		}
+	}
+	return ".."
+}
+
+// insideAll does so for several; the root among them means everything, as none does.
+func insideAll(ws retake.Workspace, paths []string) ([]string, error) {
+	var out []string
+	for _, p := range paths {
+		in, err := inside(ws, p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, in)
+	}
+	if slices.Contains(out, "") {
+		return nil, nil
+	}
+	return out, nil
+}
+
+const maxSiblings = 1000
+
+// freeSibling is the first name beside root that is not taken. Whoever takes it in
+// between makes the fork fail, and nothing else.
+func freeSibling(root string) (string, error) {
+	first := filepath.Clean(root) + "-fork"
+	dir := first
+	for n := 2; n <= maxSiblings; n++ {
+		if _, err := os.Lstat(dir); os.IsNotExist(err) {
+			return dir, nil
+		}
+		dir = fmt.Sprintf("%s-%d", first, n)
+	}
+	return "", &retake.Error{Kind: retake.Limit, What: "there is no free name next to the workspace", Safe: nothingChanged, Hint: "name a directory: dir"}
+}
+
+// shell is a word as a person can type it.
+func shell(s string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:,@%="
+	if s != "" && strings.Trim(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(termtext.Escape(s), "'", `'\''`) + "'"
+}

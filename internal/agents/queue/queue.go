@@ -1,0 +1,259 @@
+// Package queue keeps signals that nobody could hear yet: one small file each, in
+// the order they were told.
+//
+// A hook writes here when the daemon does not answer, and the daemon writes here
+// what it does after it answered. It touches one directory and nothing else.
+//
+//	P1  When Put returns nil the signal survives a power cut.
+//	P2  A file is whole or not listed.
+//	P3  The spool is bounded: the newest are refused, never the oldest dropped.
+package queue
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/retake-dev/retake"
+)
+
+// Most is how many signals are kept.
+const Most = 4000
+
+const (
+	suffix    = ".signal"
+	manyFiles = 400 // from here on only what a checkpoint needs is kept
+	maxSize   = 4 << 20
+)
+
+// ErrFull says that too much waits.
+var ErrFull = errors.New("too many signals wait")
+
+// Put keeps a signal. The same one again replaces it.
+func Put(dir string, s retake.Signal) error {
+	if err := CheckID(s.ID); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make spool: %w", err)
+	}
+	names, err := list(dir)
+	if err != nil {
+		return err
+	}
+	if len(names) >= Most {
+		return ErrFull
+	}
+	if len(names) >= manyFiles {
+		s = lean(s)
+	}
+	b, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("encode signal: %w", err)
+	}
+	if err := write(dir, name(s, names), b); err != nil {
+		return fmt.Errorf("keep signal: %w", err)
+	}
+	return nil
+}
+
+// lean is a signal without what only tells more.
+func lean(s retake.Signal) retake.Signal {
+	if s.Call != nil {
+		c := *s.Call
+		c.Input, c.Output, c.Paths = nil, "", nil
+		s.Call = &c
+	}
+	s.Prompt = strings.ToValidUTF8(s.Prompt[:min(len(s.Prompt), 4096)], "")
+	s.Message = ""
+	return s
+}
+
+// name sorts after all that wait: in the order they came, whatever the clock says. One
+// that waits already keeps its place.
+func name(s retake.Signal, waiting []string) string {
+	for _, n := range waiting {
+		if strings.HasSuffix(n, string(s.ID)+suffix) {
+			return n
+		}
+	}
+	at := max(s.Time.UnixNano(), 0)
+	if n := len(waiting); n > 0 {
+		number, _, _ := strings.Cut(waiting[n-1], "-")
+		if last, err := strconv.ParseInt(number, 10, 64); err == nil && last < math.MaxInt64 {
+			at = max(at, last+1)
+		}
+	}
+	return fmt.Sprintf("%020d-%s%s", at, s.ID, suffix)
+}
+
+// CheckID accepts an id as we make it, and nothing else: it becomes part of a name.
+func CheckID(id retake.SignalID) error {
+	rest, ok := strings.CutPrefix(string(id), retake.SignalPrefix)
+	if !ok || len(rest) != 36 || strings.Trim(rest, "0123456789abcdef-") != "" {
+		return fmt.Errorf("%.60q is not a valid event ID", id)
+	}
+	return nil
+}
+
+// NewID makes an id.
+func NewID() retake.SignalID {
+	u, err := uuid.NewV7()
+	if err != nil {
+		u = uuid.New() // the order within one millisecond is all that is lost
+	}
+	return retake.SignalID(retake.SignalPrefix + u.String())
+}
+
+func write(dir, name string, b []byte) error {
+	f, err := os.CreateTemp(dir, half)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(dir, name))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // it was not taken
+		return err
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// Each gives what waits to f, in the order it came and one at a time, until f answers
+// false; done takes it away. A file that cannot be read is put aside. At most so many
+// files are looked at; 0 is all.
+func Each(dir string, most int, f func(s retake.Signal, done func()) bool) error {
+	names, err := list(dir)
+	if err != nil {
+		return err
+	}
+	if most > 0 {
+		names = names[:min(len(names), most)]
+	}
+	for _, n := range names {
+		path := filepath.Join(dir, n)
+		sig, err := read(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it was done meanwhile
+		}
+		if err != nil {
+			_ = os.Rename(path, strings.TrimSuffix(path, suffix)+"."+uuid.NewString()+aside) // the next look passes it
+			continue
+		}
+		if !f(sig, func() { _ = os.Remove(path) }) { // again, it is heard and changes nothing
+			return nil
+		}
+	}
+	return nil
+}
+
+// aside ends the names of files that could not be read.
+const aside = ".unreadable"
+
+func read(path string) (retake.Signal, error) {
+	var sig retake.Signal
+	i, err := os.Lstat(path)
+	if err != nil {
+		return sig, err
+	}
+	if !i.Mode().IsRegular() || i.Size() > maxSize {
+		return sig, errors.New("no signal")
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return sig, err
+	}
+	if err := json.Unmarshal(b, &sig); err != nil {
+		return sig, err
+	}
+	return sig, CheckID(sig.ID)
+}
+
+func list(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read spool: %w", err)
+	}
+	var out []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), suffix) {
+			out = append(out, e.Name())
+		}
+	}
+	return out, nil
+}
+
+// Tidy removes what broken writers left behind before a time.
+func Tidy(dir string, before time.Time) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if i, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), half) && i.ModTime().Before(before) {
+			_ = os.Remove(filepath.Join(dir, e.Name())) // the next one tries again
+		}
+	}
+}
+
+// half begins the names of files that are being written.
+const half = "new-"
+
+// Drop removes a signal that was done. One that is not there is no error.
+func Drop(dir string, s retake.Signal) error {
+	if err := CheckID(s.ID); err != nil {
+		return err
+	}
+	names, err := list(dir)
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		if !strings.HasSuffix(n, string(s.ID)+suffix) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("drop signal: %w", err)
+		}
+	}
+	return nil
+}
+
+// Empty reports quickly whether nothing lies there at all.
+func Empty(dir string) bool {
+	d, err := os.Open(dir)
+	if err != nil {
+		return true
+	}
+	defer d.Close() //nolint:errcheck // only looked
+	names, err := d.Readdirnames(1)
+	return err != nil || len(names) == 0
+}
+
+// Count is how many wait.
+func Count(dir string) int {
+	names, err := list(dir)
+	if err != nil {
+		return 0
+	}
+	return len(names)
+}

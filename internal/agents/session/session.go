@@ -1,0 +1,335 @@
+// Package session decides what a signal means: when to save, what to record and
+// what to answer. It is one pure function over a table.
+//
+// It knows no file, no clock and no store; the service keeps the state and does
+// the acts. The diagram in docs/start/agents.md is made of the same table.
+//
+//	N1  The same signal again changes nothing and asks for nothing.
+//	N2  A turn that had a prompt becomes a checkpoint, whatever ends it.
+//	N3  A call that may destroy something here is preceded by a checkpoint.
+//	N4  Nothing grows without a bound, whatever is told.
+package session
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/explain/risk"
+)
+
+// Phase is where a session is.
+type Phase string
+
+// The phases of a session.
+const (
+	Away    Phase = "away"    // not heard of, or ended
+	Resting Phase = "resting" // between two turns
+	Working Phase = "working" // in a turn
+)
+
+// Bounds of what is kept.
+const (
+	maxSessions = 32
+	maxSeen     = 256
+	maxCalls    = 200
+	maxOutput   = 4 << 10
+	maxEffects  = 1000
+	maxPrompts  = 32
+	maxTasks    = 200
+	maxWrote    = 500
+	maxTitle    = 300
+	stale       = 30 * time.Minute // of a turn that nobody told anything of
+)
+
+// State is what is known of the agents in one workspace.
+type State struct {
+	V        int               `json:"v"`
+	Sessions []Session         `json:"sessions"`          // the most recently heard last
+	Effects  []retake.Effect   `json:"effects"`           // since the newest checkpoint
+	Counted  int64             `json:"counted"`           // effects so far, for their names
+	Rewind   *Rewind           `json:"rewind,omitempty"`  // of older versions, which knew the newest alone
+	Rewinds  []Rewind          `json:"rewinds,omitempty"` // the newest last
+	Seen     []retake.SignalID `json:"seen"`
+}
+
+// Session is one run of an agent.
+type Session struct {
+	Agent   string    `json:"agent"`
+	Version string    `json:"version,omitempty"`
+	ID      string    `json:"id"`
+	Dir     string    `json:"dir"` // below the root
+	PID     int       `json:"pid,omitempty"`
+	Steady  bool      `json:"steady,omitempty"` // the process called twice: it is the agent, not a wrapper around one hook
+	Left    bool      `json:"left,omitempty"`   // the session or its process ended; nothing new was heard since
+	Phase   Phase     `json:"phase"`
+	Since   time.Time `json:"since"`
+	Last    time.Time `json:"last"`
+	Rested  time.Time `json:"rested"`            // when its last turn ended
+	Resumed bool      `json:"resumed,omitempty"` // it began with what was said before
+	Told    string    `json:"told,omitempty"`    // the rewind that it heard of
+	Note    string    `json:"note,omitempty"`    // what it alone must hear
+	Noted   Noted     `json:"noted,omitzero"`
+	Turn    Turn      `json:"turn"`
+
+	Prompts    []retake.SignalID `json:"prompts,omitempty"` // that began its last turns
+	Judged     []string          `json:"judged,omitempty"`  // ids of its last calls
+	Tasks      []retake.Task     `json:"tasks,omitempty"`
+	Calls      []retake.Call     `json:"-"`                   // since its last checkpoint; only in memory, because it is much
+	Subagents  int               `json:"subagents,omitempty"` // that are at work now
+	Started    []Started         `json:"started,omitempty"`   // those of this turn
+	Transcript string            `json:"transcript,omitempty"`
+	Talk       Talk              `json:"talk,omitzero"`
+}
+
+// Turn is the newest turn of a session.
+type Turn struct {
+	ID      string    `json:"id,omitempty"`
+	Prompt  string    `json:"prompt,omitempty"`
+	Machine bool      `json:"machine,omitempty"`
+	Since   time.Time `json:"since"`
+	Calls   int       `json:"calls,omitempty"`
+
+	Wrote []string `json:"wrote,omitempty"` // below the root: by its file tools
+
+	End retake.SignalID `json:"end,omitempty"` // the signal that ended it
+}
+
+// Noted is the last note that was given, and for which signal: who asks again did not
+// hear it.
+type Noted struct {
+	By   retake.SignalID `json:"by"`
+	Text string          `json:"text"`
+	Told string          `json:"told"`           // what was told before
+	Note string          `json:"note,omitempty"` // the part that was meant for this session alone
+}
+
+// Talk is how much of the conversation is kept.
+type Talk struct {
+	Path     string           `json:"path,omitempty"`
+	Segments []retake.Segment `json:"segments,omitempty"`
+	Bytes    int64            `json:"bytes,omitempty"`
+	Tail     []byte           `json:"tail,omitempty"`   // the last bytes that were kept
+	Number   int64            `json:"number,omitempty"` // of the newest checkpoint that reaches the segments
+}
+
+// Rewind is what agents must hear of that knew the files before.
+type Rewind struct {
+	ID    string    `json:"id"` // the checkpoint that it made
+	At    time.Time `json:"at"`
+	Text  string    `json:"text"`
+	Taken string    `json:"taken,omitempty"` // the turn that was taken back, in short
+
+	Number int64 `json:"number,omitempty"` // of that checkpoint
+	From   int64 `json:"from,omitempty"`   // a conversation up to this checkpoint, or a later one, knows the files before
+}
+
+// Act is what a signal asks for.
+type Act struct {
+	Save    *Save
+	Effects []retake.Effect
+	Note    string
+	Keep    bool // keep the conversation with that save
+	Session string
+}
+
+// Save is a checkpoint to take.
+type Save struct {
+	Trigger   retake.Trigger
+	Intent    string
+	IfChanged bool
+	Wait      bool // the agent waits for it
+	Turn      retake.Turn
+	Tasks     []retake.Task
+	Calls     []retake.Call
+
+	judged risk.Judgement // of a call that it is taken before
+}
+
+// StillRisky looks again at a call that a save is taken before, with what is known of the
+// files: what would only make new ones needs no checkpoint.
+func (s *Save) StillRisky(exists func(place string) bool) bool {
+	if s.Trigger != retake.TriggerRisk {
+		return true
+	}
+	s.judged = s.judged.Known(exists)
+	s.Turn.Risk = cut(s.judged.All(), maxTitle)
+	return s.judged.Destructive
+}
+
+// Before reports whether the checkpoint is worth nothing once the agent goes on.
+func (s *Save) Before() bool {
+	return s.Trigger == retake.TriggerPrompt || s.Trigger == retake.TriggerRisk
+}
+
+// Key names a session among those of all agents.
+func (s *Session) Key() string { return s.Agent + " " + s.ID }
+
+// Find gives a session by its key.
+func (s *State) Find(key string) *Session {
+	if i := s.index(key); i >= 0 {
+		return &s.Sessions[i]
+	}
+	return nil
+}
+
+func (s *State) index(key string) int {
+	return slices.IndexFunc(s.Sessions, func(x Session) bool { return x.Key() == key })
+}
+
+// Newest is the session that was heard last.
+func (s *State) Newest() *Session {
+	if len(s.Sessions) == 0 {
+		return nil
+	}
+	return &s.Sessions[len(s.Sessions)-1]
+}
+
+// clone copies what Next changes.
+func (s State) clone() State {
+	s.Sessions = slices.Clone(s.Sessions)
+	s.Effects = slices.Clone(s.Effects)
+	s.Seen = slices.Clone(s.Seen)
+	return s
+}
+
+// entered makes the session of a signal the newest one, and gives its place.
+func (s *State) entered(sig *retake.Signal, dir string) *Session {
+	key := sig.Agent + " " + sig.Session
+	at := s.index(key)
+	var x Session
+	if at < 0 {
+		x = Session{Agent: sig.Agent, ID: sig.Session, Dir: dir, Phase: Away, Since: sig.Time}
+	} else {
+		x = s.Sessions[at]
+		s.Sessions = slices.Delete(s.Sessions, at, at+1)
+	}
+	if sig.Version != "" {
+		x.Version = sig.Version
+	}
+	if sig.Transcript != "" && sig.Subagent == "" {
+		x.Transcript = sig.Transcript
+	}
+	if sig.PID > 0 {
+		x.Steady = x.PID == sig.PID
+		x.PID = sig.PID
+	}
+	if x.Left && !outlives(sig.Kind) {
+		x.Left = false
+	}
+	x.Last = sig.Time
+	return s.Add(x)
+}
+
+// outlives reports whether a signal may arrive after its agent is gone: hooks that the
+// agent does not wait for can be the last to speak.
+func outlives(kind retake.SignalKind) bool {
+	switch kind {
+	case retake.SignalCalled, retake.SignalTasks, retake.SignalTurnEnd, retake.SignalSubagentEnd:
+		return true
+	default:
+		return false
+	}
+}
+
+// Add makes a session the newest one. When there are too many, the oldest that rests
+// goes; one that works stays.
+func (s *State) Add(x Session) *Session {
+	for len(s.Sessions) >= maxSessions {
+		gone := 0
+		for _, phase := range []Phase{Away, Resting} {
+			if i := slices.IndexFunc(s.Sessions, func(o Session) bool { return o.Phase == phase }); i >= 0 {
+				gone = i
+				break
+			}
+		}
+		s.Sessions = slices.Delete(s.Sessions, gone, gone+1)
+	}
+	s.Sessions = append(s.Sessions, x)
+	return s.Newest()
+}
+
+// Untell takes a note back that nobody heard.
+func (s *State) Untell(key string, by retake.SignalID) {
+	x := s.Find(key)
+	if x == nil || x.Noted.By != by {
+		return
+	}
+	x.Told, x.Note = x.Noted.Told, x.Noted.Note
+	x.Noted = Noted{}
+}
+
+// Gone are the sessions that are in a turn and whose agent is there no more.
+func (s *State) Gone(alive func(pid int) bool) []Session {
+	var out []Session
+	for _, x := range s.Sessions {
+		if x.Phase == Working && x.Steady && !alive(x.PID) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// Leave marks a session whose process ended: what is still heard of it is late news,
+// not a new turn.
+func (s *State) Leave(key string) {
+	if x := s.Find(key); x != nil {
+		x.Left = true
+	}
+}
+
+// contested names the other sessions that were at work since the turn of x began.
+func (s *State) contested(x *Session, now time.Time) []string {
+	var out []string
+	for i := range s.Sessions {
+		o := &s.Sessions[i]
+		busy := o.Phase == Working && now.Sub(o.Last) < stale
+		if o.Key() != x.Key() && (busy || o.Rested.After(x.Turn.Since)) && !x.Turn.Since.IsZero() {
+			out = append(out, o.Agent+" "+short(o.ID))
+		}
+	}
+	return out
+}
+
+func short(id string) string { return cut(id, 8) }
+
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
+}
+
+// Going is the turn of a session while it goes on, for a checkpoint that somebody else
+// asked for.
+func (s *State) Going(i int, at time.Time) *retake.Turn {
+	x := &s.Sessions[i]
+	if x.Phase != Working || at.Sub(x.Last) > stale {
+		return nil
+	}
+	return &retake.Turn{
+		Agent: x.Agent, Version: x.Version, Session: x.ID, Dir: x.Dir, ID: x.Turn.ID, Prompt: x.Turn.Prompt, Machine: x.Turn.Machine,
+		Calls: x.Turn.Calls, Tasks: counted(x.Tasks), Contested: s.contested(x, at), Began: x.Turn.Since, Paths: x.Turn.Wrote,
+	}
+}
+
+// Wrote notes the paths below the root that a file tool of a session wrote. One that failed
+// wrote nothing.
+func (s *State) Wrote(key string, paths []string, failed bool) {
+	x := s.Find(key)
+	if x == nil || len(paths) == 0 {
+		return
+	}
+	wrote := slices.Clone(x.Turn.Wrote)
+	for _, p := range paths {
+		at := slices.Index(wrote, p)
+		switch {
+		case failed && at >= 0:
+			wrote = slices.Delete(wrote, at, at+1)
+		case !failed && at < 0 && len(wrote) < maxWrote:
+			wrote = append(wrote, p)
+		}
+	}
+	x.Turn.Wrote = wrote
+}

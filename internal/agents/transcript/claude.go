@@ -1,0 +1,134 @@
+package transcript
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+)
+
+// claudeRecord is one line of Claude Code. A message of the model is several
+// records, one a block.
+type claudeRecord struct {
+	Type      string `json:"type"`
+	Sidechain bool   `json:"isSidechain"` // of a subagent
+	Meta      bool   `json:"isMeta"`      // said by the program
+	Summary   bool   `json:"isCompactSummary"`
+	PromptID  string `json:"promptId"`
+	Session   string `json:"sessionId"`
+	Dir       string `json:"cwd"`
+	UUID      string `json:"uuid"`
+	Timestamp string `json:"timestamp"`
+	Message   struct {
+		Content json.RawMessage `json:"content"`
+		Stop    string          `json:"stop_reason"`
+	} `json:"message"`
+}
+
+type claudeBlock struct {
+	Type    string          `json:"type"`
+	Text    string          `json:"text"`
+	ID      string          `json:"id"`
+	Name    string          `json:"name"`
+	Input   json.RawMessage `json:"input"`
+	Call    string          `json:"tool_use_id"`
+	Content json.RawMessage `json:"content"`
+}
+
+func readClaude(data []byte) []Line {
+	var out lines
+	tools := map[string]string{}
+	for raw := range records(data) {
+		r := into[claudeRecord](raw)
+		if r.Sidechain || r.Meta || r.Type != "user" && r.Type != "assistant" {
+			continue
+		}
+		who, at := You, when(r.Timestamp)
+		switch {
+		case r.Summary:
+			who = Note
+		case r.Type == "assistant":
+			who = Agent
+		}
+		if s := text(r.Message.Content); s != "" {
+			out.say(who, s, at)
+			continue
+		}
+		for _, b := range into[[]claudeBlock](r.Message.Content) {
+			switch b.Type {
+			case "text":
+				out.say(who, b.Text, at)
+			case "tool_use":
+				tools[b.ID] = b.Name
+				out.call(b.Name, asked(b.Input), at)
+			case "tool_result":
+				out.result(tools[b.Call], prose(b.Content), at)
+			}
+		}
+	}
+	return out
+}
+
+func forkClaude(r ForkRequest) Branch {
+	again := []string{"claude", "--resume", r.Session, "--fork-session"}
+	if why := unfit(r, "projects", "*"); why != "" {
+		return whole(r, why, again...)
+	}
+	data, dir, ok := claudeUpTo(r)
+	if !ok {
+		return whole(r, whyFormat, again...)
+	}
+	folder := filepath.Dir(r.Path)
+	if r.Dir != "" && filepath.Base(folder) == claudeFolder(dir) && claudeFolder(r.Dir) != claudeFolder(dir) {
+		folder = filepath.Join(filepath.Dir(folder), claudeFolder(r.Dir))
+	}
+	return Branch{
+		Session: r.New,
+		Files:   []File{{Path: filepath.Join(folder, r.New+".jsonl"), Data: data}},
+		Command: []string{"claude", "--resume", r.New},
+		Exact:   true,
+	}
+}
+
+// claudeUpTo is the transcript under its new name, up to the end of the turn, and
+// the directory that it began in.
+func claudeUpTo(r ForkRequest) (data []byte, dir string, ok bool) {
+	reached := false
+	for raw := range records(r.Data) {
+		rec := into[claudeRecord](raw)
+		reached = reached || r.Turn != "" && rec.PromptID == r.Turn
+		if reached && rec.PromptID != "" && rec.PromptID != r.Turn {
+			break
+		}
+		if dir == "" {
+			dir = rec.Dir
+		}
+		ok = ok || rec.UUID != "" && (rec.Type == "user" || rec.Type == "assistant")
+		data = append(append(data, splice(raw, r.New, "sessionId")...), '\n')
+	}
+	return data, dir, ok
+}
+
+const claudeFolderMax = 200
+
+// claudeFolder is the name under which Claude Code keeps the conversations of a
+// directory: every character that is no letter or digit of ASCII becomes a dash. A
+// long name is cut, and a sum of the path is added. Characters are those of UTF-16.
+func claudeFolder(dir string) string {
+	var b strings.Builder
+	var sum int32
+	for _, u := range utf16.Encode([]rune(dir)) {
+		sum = sum*31 + int32(u)
+		if u < 128 && (u >= '0' && u <= '9' || u >= 'A' && u <= 'Z' || u >= 'a' && u <= 'z') {
+			b.WriteByte(byte(u))
+		} else {
+			b.WriteByte('-')
+		}
+	}
+	if b.Len() <= claudeFolderMax {
+		return b.String()
+	}
+	n := int64(sum)
+	return b.String()[:claudeFolderMax] + "-" + strconv.FormatInt(max(n, -n), 36)
+}

@@ -1,0 +1,135 @@
+package transcript
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"math/big"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/retake-dev/retake/internal/pure/pattern"
+)
+
+// opencode keeps its sessions in a database. Our plugin writes a transcript beside
+// it, line by line as the others do: first the session, then each message with its
+// parts when its turn is over, all as "opencode export" has them.
+type opencodeRecord struct {
+	Info  json.RawMessage   `json:"info"`
+	Parts []json.RawMessage `json:"parts"`
+}
+
+type opencodeInfo struct {
+	ID     string `json:"id"`
+	Role   string `json:"role"`
+	Parent string `json:"parentID"`
+	Time   struct {
+		Created int64 `json:"created"`
+	} `json:"time"`
+}
+
+type opencodePart struct {
+	Type      string `json:"type"`
+	Text      string `json:"text"`
+	Synthetic bool   `json:"synthetic"`
+	Tool      string `json:"tool"`
+	State     struct {
+		Input  json.RawMessage `json:"input"`
+		Output string          `json:"output"`
+		Error  string          `json:"error"`
+	} `json:"state"`
+}
+
+func readOpencode(data []byte) []Line {
+	var out lines
+	for raw := range records(data) {
+		r := into[opencodeRecord](raw)
+		m := into[opencodeInfo](r.Info)
+		who := map[string]string{"user": You, "assistant": Agent}[m.Role]
+		if who == "" {
+			continue
+		}
+		at := time.UnixMilli(m.Time.Created).UTC()
+		for _, p := range r.Parts {
+			switch p := into[opencodePart](p); {
+			case p.Type == "text" && !p.Synthetic:
+				out.say(who, p.Text, at)
+			case p.Type == "tool":
+				out.call(p.Tool, asked(p.State.Input), at)
+				out.result(p.Tool, p.State.Output+p.State.Error, at)
+			}
+		}
+	}
+	return out
+}
+
+// opencodeScript imports a session and goes on with it: opencode has no one
+// command for both. The names come as arguments, so no word of them is run.
+const opencodeScript = `opencode import "$1" && exec opencode --session "$2"`
+
+func forkOpencode(r ForkRequest) Branch {
+	again := []string{"opencode", "--session", r.Session, "--fork"}
+	if why := unfit(r, "retake"); why != "" {
+		return whole(r, why, again...)
+	}
+	session := "ses_" + strings.ReplaceAll(r.New, "-", "")
+	data, ok := opencodeExport(r, session)
+	if !ok {
+		return whole(r, whyFormat, again...)
+	}
+	path := filepath.Join(filepath.Dir(r.Path), r.New+".json")
+	return Branch{
+		Session: session,
+		Files:   []File{{Path: path, Data: data}},
+		Command: []string{"sh", "-c", opencodeScript, "retake", path, session},
+		Exact:   true,
+	}
+}
+
+// opencodeExport is a document for "opencode import": the session under its new
+// name, with its messages up to the end of the turn. Messages and parts get new
+// names too, for one that exists is left where it is.
+func opencodeExport(r ForkRequest, session string) (data []byte, ok bool) {
+	var info json.RawMessage
+	var messages [][]byte
+	reached := false
+	for raw := range records(r.Data) {
+		rec := into[opencodeRecord](raw)
+		m := into[opencodeInfo](rec.Info)
+		if m.Role == "" {
+			if m.ID != "" {
+				info = rec.Info // the newest word on the session
+			}
+			continue
+		}
+		if reached && m.Role == "user" && m.ID != r.Turn {
+			break
+		}
+		reached = reached || r.Turn != "" && (m.ID == r.Turn || m.Parent == r.Turn)
+		raw = splice(raw, session, "info", "sessionID")
+		messages = append(messages, raw)
+	}
+	old := into[opencodeInfo](info).ID
+	if !strings.HasPrefix(old, "ses_") || len(messages) == 0 {
+		return nil, false
+	}
+	data = append(append([]byte(`{"info":`), info...), `,"messages":[`...)
+	data = append(append(data, bytes.Join(messages, []byte(","))...), `]}`...)
+	data = bytes.ReplaceAll(data, quoted(old), quoted(session))
+	return append(opencodeRename(data, r.New), '\n'), json.Valid(data)
+}
+
+func quoted(s string) []byte { return []byte(`"` + s + `"`) }
+
+var opencodeID = pattern.Late(`"(?:msg|prt)_[0-9a-f]{12}[0-9A-Za-z]{14}"`)
+
+// opencodeRename gives new names to messages and parts. A name begins with its
+// time, which keeps the order; the rest is made of the old name and the new session.
+func opencodeRename(data []byte, session string) []byte {
+	return opencodeID().ReplaceAllFunc(data, func(id []byte) []byte {
+		sum := sha256.Sum256(append([]byte(session), id...))
+		end := new(big.Int).SetBytes(sum[:]).Text(62)
+		return append(append(bytes.Clone(id[:17]), (end + strings.Repeat("0", 14))[:14]...), '"')
+	})
+}

@@ -1,0 +1,158 @@
+// Package assemble makes a Service of its parts: which store, which catalog, near
+// or far. It is the only place, beside tests, that names a driver.
+//
+// It may make the directories of a new store. It never decides a use case.
+package assemble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/engine/backup"
+	"github.com/retake-dev/retake/internal/explain/hostprobe"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/track"
+	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
+	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/kopia"
+)
+
+// Namespace of a service without tenants.
+const localNamespace = "local"
+
+// waitForWriter is how long a save waits for another one of the same workspace.
+const waitForWriter = 60 * time.Second
+
+// Options replace parts, for harnesses.
+type Options struct {
+	FS         fsx.FS
+	Clock      clock.Clock
+	Derivation string // see kopia.Options
+	OneShot    bool   // the process ends with this service
+	Exclusive  bool   // this process owns the store alone and for long
+	Track      track.Options
+	Tell       Tell // hears what happens; nil: nobody does
+
+	// Other rows and other bytes than those on this disk.
+	Catalog func(ctx context.Context) (catalog.Catalog, error)
+	Store   func(ctx context.Context, create bool) (store.Store, error)
+}
+
+// OpenService opens the service in this process: disk and SQLite.
+func OpenService(ctx context.Context, c config.Config, s *config.Settings, o Options) (*service.Service, error) {
+	if o.FS == nil {
+		o.FS = fsx.OS()
+	}
+	if o.Clock == nil {
+		o.Clock = clock.Wall
+	}
+	places, err := makePlaces(c.Data)
+	if err != nil {
+		return nil, err
+	}
+	// The store is told from the workspace by its inode; a link to it would hide it.
+	data, err := filepath.EvalSymlinks(c.Data)
+	if err != nil {
+		return nil, fmt.Errorf("find the store: %w", err)
+	}
+	if o.Catalog == nil {
+		o.Catalog = func(ctx context.Context) (catalog.Catalog, error) {
+			return openCatalog(ctx, places.catalog, sqlite.Options{Durable: c.Boot == "", OneShot: o.OneShot}, o.Clock)
+		}
+	}
+	if o.Store == nil {
+		o.Store = func(ctx context.Context, create bool) (store.Store, error) { return openStore(ctx, places, create, o) }
+	}
+	cat, err := o.Catalog(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if o.Tell != nil {
+		cat = heard{cat, o.Clock, o.Tell}
+	}
+	parts := service.Parts{
+		Catalog: cat, OpenStore: o.Store,
+		FS: o.FS, Indexes: places.indexes, Data: data, Clock: o.Clock, Boot: c.Boot, Home: c.Home,
+		Returns: places.returns, Locks: fsx.NewLocks(places.locks), Fence: true,
+		Signals: places.signals, Sessions: places.sessions, Habits: s.Habits,
+		Policy: s.Policy, Floor: s.Floor, Budget: s.Budget, Within: s.Within, GoneAfter: s.GoneAfter, Wait: waitForWriter, Exclusive: o.Exclusive,
+		Processes: true,
+	}
+	parts.Standing, parts.VerifyLimit, parts.Drill, parts.Env = s.Standing, s.VerifyLimit, s.Drills, c.VerifyEnv
+	parts.Readers = readers(c.Self, filepath.Join(data, "reader.key"))
+	parts.Backup = backup.New(backup.Options{Dir: places.backups, Path: c.SearchPath(), Locks: fsx.NewLocks(places.locks), Clock: o.Clock})
+	if o.Exclusive {
+		parts.Tracker = tracker(s, o.Track)
+		parts.Probe = &hostprobe.Options{Root: "/", Home: c.Home}
+	}
+	return service.New(parts), nil
+}
+
+// tracker is what the harness asks for, else what the user's settings do.
+func tracker(s *config.Settings, o track.Options) *track.Tracker {
+	if o == (track.Options{}) {
+		o.Only, o.TrustOthers = s.Tracker()
+	}
+	if o.Only == retake.TrackingScan {
+		return nil
+	}
+	return track.New(o)
+}
+
+const catalogName = "catalog.db"
+
+type places struct{ store, locks, indexes, returns, signals, sessions, backups, catalog string }
+
+// SignalsDir is where signals wait that are not done yet.
+func SignalsDir(data string) string { return filepath.Join(data, "signals") }
+
+func makePlaces(data string) (places, error) {
+	p := places{
+		store: filepath.Join(data, "store"), locks: filepath.Join(data, "locks"),
+		indexes: filepath.Join(data, "index"), returns: filepath.Join(data, "returns"), catalog: filepath.Join(data, catalogName),
+		signals: SignalsDir(data), sessions: filepath.Join(data, "sessions"), backups: filepath.Join(data, "backup"),
+	}
+	for _, d := range []string{p.store, p.locks, p.indexes, p.returns, p.signals, p.sessions} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return p, &retake.Error{Kind: retake.Away, What: "the directory of the store cannot be made", Safe: "Nothing was changed.", Hint: "put it elsewhere: RETAKE_HOME=DIR", Err: err}
+		}
+	}
+	return p, nil
+}
+
+// openCatalog opens the rows. A damaged file is put aside and begun anew: the
+// service fills it from the store before anything is read.
+func openCatalog(ctx context.Context, path string, opts sqlite.Options, c clock.Clock) (catalog.Catalog, error) {
+	cat, err := sqlite.Open(ctx, path, localNamespace, opts)
+	if err == nil || !retake.IsKind(err, retake.Damaged) {
+		return cat, err
+	}
+	aside := fmt.Sprintf("%s.damaged-%d", path, c.Now().Unix())
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if rerr := os.Rename(path+suffix, aside+suffix); rerr != nil && !errors.Is(rerr, os.ErrNotExist) {
+			return nil, errors.Join(err, rerr)
+		}
+	}
+	return sqlite.Open(ctx, path, localNamespace, opts)
+}
+
+func openStore(ctx context.Context, p places, create bool, o Options) (store.Store, error) {
+	opts := kopia.Options{Dir: p.store, FS: o.FS, Locks: fsx.NewLocks(p.locks), Clock: o.Clock, Derivation: o.Derivation, Exclusive: o.Exclusive}
+	if create {
+		return kopia.Create(ctx, opts)
+	}
+	st, err := kopia.Open(ctx, opts)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, &retake.Error{Kind: retake.NotFound, What: "there is no store yet", Safe: "Nothing was changed.", Hint: "protect a directory: retake init"}
+	}
+	return st, err
+}

@@ -1,0 +1,68 @@
+package assemble
+
+import (
+	"context"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+)
+
+// Tell hears of something that happened.
+type Tell func(t retake.EventType, at time.Time, d retake.EventData)
+
+// heard is a catalog that tells of rows which were written, for who looks on while it
+// happens. A row that follows what the store held long ago is no news.
+type heard struct {
+	catalog.Catalog
+	clock clock.Clock
+	tell  Tell
+}
+
+// Append adds a checkpoint.
+func (h heard) Append(ctx context.Context, cp retake.Checkpoint) error {
+	err := h.Catalog.Append(ctx, cp)
+	if err == nil && !refilled(ctx) {
+		for _, t := range cp.Tidings() {
+			h.tell(t, cp.Time, cp.EventData(t))
+		}
+	}
+	return err
+}
+
+// Bury puts tombstones. It is always asked for in the name of the maintainer, so their age
+// tells which are news.
+func (h heard) Bury(ctx context.Context, ws retake.WorkspaceID, stones []retake.Tombstone) error {
+	err := h.Catalog.Bury(ctx, ws, stones)
+	if err != nil {
+		return err
+	}
+	for _, s := range stones {
+		if h.clock.Now().Sub(s.At) < newsAge {
+			h.tell(retake.EventExpired, s.At, retake.EventData{Workspace: ws, Checkpoint: s.ID, Number: s.Number, Parent: s.Parent})
+		}
+	}
+	return nil
+}
+
+// newsAge is far above what lies between a burial and its row.
+const newsAge = time.Minute
+
+// PutVerification adds an answer.
+func (h heard) PutVerification(ctx context.Context, v retake.Verification) error {
+	err := h.Catalog.PutVerification(ctx, v)
+	if err == nil && v.Verdict != retake.Running && !refilled(ctx) {
+		h.tell(retake.EventVerified, v.Started.Add(v.Took), retake.EventData{
+			Workspace: v.Workspace, Checkpoint: v.Checkpoint, Number: v.Number, Name: v.Name, Answer: string(v.Verdict), Why: v.Why, Claim: v.Claim, By: v.By,
+		})
+	}
+	return err
+}
+
+// refilled: the service fills rows again in the name of the maintainer, and on a machine
+// without keys nobody else asks in that name.
+func refilled(ctx context.Context) bool {
+	a, ok := retake.ActorOf(ctx)
+	return ok && a.Kind == retake.KeyMaintainer
+}

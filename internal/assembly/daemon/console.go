@@ -1,0 +1,259 @@
+package daemon
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/ui/httpapi"
+	"github.com/retake-dev/retake/internal/ui/web"
+)
+
+const (
+	consoleHost = "127.0.0.1"
+	enterPath   = "/console/enter"
+
+	tokenAge   = 60 * time.Second // from the command to the browser
+	sessionAge = 12 * time.Hour
+)
+
+// Opening is what the console was opened with: an address that is good once.
+type Opening struct {
+	URL     string    `json:"url"`
+	Expires time.Time `json:"expires"`
+}
+
+// console is the second door of the daemon: pages and API for the browser of the user. It
+// listens from the first time that somebody asks for it until the daemon leaves. What lets
+// somebody in is kept in memory as a digest, and ends with the daemon.
+type console struct {
+	d     *daemon
+	api   http.Handler // counts as work of the daemon, as on the socket
+	pages *web.Pages
+
+	mu     sync.Mutex
+	server *http.Server // nil until it listens; guarded by mu, as what follows
+	host   string       // 127.0.0.1 and the port
+	guard  web.Guard
+	left   bool // it opens no more
+	tokens passes
+	inside passes // sessions of browsers
+}
+
+func newConsole(d *daemon, api http.Handler) *console {
+	return &console{d: d, api: api, pages: web.NewPages(), tokens: passes{}, inside: passes{}}
+}
+
+// openConsole is asked over the socket, by the user or root.
+func (d *daemon) openConsole(w http.ResponseWriter, r *http.Request) {
+	o, err := d.console.open(r.FormValue("workspace"))
+	if err != nil {
+		httpapi.WriteProblem(w, r, err, 0)
+		return
+	}
+	d.calls.start(d.Clock) // it stays until the browser has come
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Connection", "close")
+	_ = json.NewEncoder(w).Encode(o) // the asker may be gone
+}
+
+// open listens, if it does not yet, and makes an address that lets one browser in.
+func (c *console) open(ws string) (Opening, error) {
+	q := url.Values{}
+	if ws != "" {
+		if _, err := retake.ParseWorkspaceID(ws); err != nil {
+			return Opening{}, &retake.Error{Kind: retake.Invalid, What: "not a valid workspace ID", Safe: unchanged, Err: err}
+		}
+		q.Set("workspace", ws)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.listen(); err != nil {
+		return Opening{}, err
+	}
+	now := c.d.Clock.Now()
+	q.Set("token", c.tokens.issue(now, tokenAge))
+	return Opening{URL: "http://" + c.host + enterPath + "?" + q.Encode(), Expires: now.Add(tokenAge)}, nil
+}
+
+// listen takes a free port of the loopback. The caller holds mu.
+func (c *console) listen() error {
+	if c.server != nil {
+		return nil
+	}
+	if c.left {
+		return &retake.Error{Kind: retake.Busy, What: "the daemon is leaving", Safe: unchanged, Hint: "ask again"}
+	}
+	l, err := net.Listen("tcp4", net.JoinHostPort(consoleHost, "0"))
+	if err != nil {
+		return &retake.Error{Kind: retake.Away, What: "the console cannot listen on this machine", Safe: unchanged, Err: err}
+	}
+	c.host = l.Addr().String()
+	c.guard = web.Guard{Hosts: []string{c.host, "localhost" + strings.TrimPrefix(c.host, consoleHost)}}
+	c.server = c.d.server(c)
+	c.d.log.Info("console", "address", c.host)
+	go func() {
+		if err := c.server.Serve(ownOnly{l, c.d.log}); err != nil && err != http.ErrServerClosed {
+			c.d.log.Warn("the console listens no more", "err", err)
+		}
+	}()
+	return nil
+}
+
+// shutdown opens no more and waits for who is inside.
+func (c *console) shutdown(ctx context.Context) error {
+	c.mu.Lock()
+	c.left = true
+	s := c.server
+	c.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	return s.Shutdown(ctx)
+}
+
+func (c *console) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.server != nil {
+		_ = c.server.Close() // nobody is left to hear
+	}
+}
+
+// ServeHTTP lets the user's own page in and nobody else.
+func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	web.Harden(w.Header())
+	if status, err := c.guard.Judge(r); err != nil {
+		httpapi.WriteProblem(w, r, err, status)
+		return
+	}
+	pictures := strings.HasPrefix(r.URL.Path, web.ContentPrefix)
+	switch {
+	case r.URL.Path == enterPath:
+		c.enter(w, r)
+	case r.URL.Path == "/console/leave":
+		c.leave(w, r)
+	case pictures || strings.HasPrefix(r.URL.Path, "/v1/"):
+		// A picture is asked for by the page's markup, which sends no header of ours.
+		looks := pictures && (r.Method == http.MethodGet || r.Method == http.MethodHead)
+		if !c.known(r) || !web.Marked(r) && !looks {
+			c.stranger(w, r)
+			return
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		c.api.ServeHTTP(w, r)
+	case c.pages.Serves(r):
+		c.pages.ServeHTTP(w, r)
+	default:
+		httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.NotFound, What: "there is nothing at this address", Safe: unchanged}, 0)
+	}
+}
+
+// enter takes a token for a cookie. Who comes with one that was used, is too old or never
+// was gets none: a person sees the page, which says what to do, or goes on in it.
+func (c *console) enter(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	if r.Method != http.MethodGet {
+		w.Header().Set("Allow", http.MethodGet)
+		httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.Denied, What: "on this machine the console is opened by a command", Safe: unchanged, Hint: "open it: retake console"}, http.StatusMethodNotAllowed)
+		return
+	}
+	now := c.d.Clock.Now()
+	c.mu.Lock()
+	ok := c.tokens.spend(r.URL.Query().Get("token"), now)
+	secret := ""
+	if ok {
+		secret = c.inside.issue(now, sessionAge)
+	}
+	c.mu.Unlock()
+	to := "/"
+	switch {
+	case ok:
+		http.SetCookie(w, c.cookie(secret, sessionAge))
+	case !strings.Contains(r.Header.Get("Accept"), "text/html"):
+		c.stranger(w, r)
+		return
+	}
+	if ws := r.URL.Query().Get("workspace"); ws != "" {
+		if _, err := retake.ParseWorkspaceID(ws); err == nil {
+			to = "/w/" + url.PathEscape(ws)
+		}
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// leave ends a session.
+func (c *console) leave(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost || !web.Marked(r) || !c.known(r) {
+		c.stranger(w, r)
+		return
+	}
+	c.mu.Lock()
+	for _, k := range r.CookiesNamed(c.cookieName()) {
+		delete(c.inside, sha256.Sum256([]byte(k.Value)))
+	}
+	c.mu.Unlock()
+	http.SetCookie(w, c.cookie("", -time.Second))
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// known reports whether a browser was let in.
+func (c *console) known(r *http.Request) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.d.Clock.Now()
+	for _, k := range r.CookiesNamed(c.cookieName()) {
+		if c.inside.good(k.Value, now) {
+			return true
+		}
+	}
+	return false
+}
+
+// cookieName has the port: cookies of one host are seen at all its ports, and there may
+// be two daemons.
+func (c *console) cookieName() string {
+	_, port, _ := strings.Cut(c.host, ":")
+	return "retake_console_" + port
+}
+
+func (c *console) cookie(secret string, age time.Duration) *http.Cookie {
+	return &http.Cookie{Name: c.cookieName(), Value: secret, Path: "/", MaxAge: int(age.Seconds()), HttpOnly: true, SameSite: http.SameSiteStrictMode}
+}
+
+func (c *console) stranger(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	httpapi.WriteProblem(w, r, &retake.Error{
+		Kind: retake.Denied, What: "this page is not known here, or not any more", Safe: unchanged, Hint: "open the console again: retake console",
+	}, http.StatusUnauthorized)
+}
+
+// Console asks the daemon to open the console; ws, if there is one, is what it shows.
+func (h *Hand) Console(ctx context.Context, ws retake.WorkspaceID) (Opening, error) {
+	var o Opening
+	err := h.call(ctx, http.MethodPost, "/daemon/console?"+url.Values{"workspace": {string(ws)}}.Encode(), http.StatusOK, &o)
+	if err != nil {
+		return o, &retake.Error{Kind: retake.Away, What: "the daemon does not open the console", Safe: unchanged, Hint: "see its log: " + logPath(h.conf), Err: err}
+	}
+	if _, err := strconv.Atoi(portOf(o.URL)); err != nil {
+		return o, fmt.Errorf("open the console: the daemon answers %q", o.URL)
+	}
+	return o, nil
+}
+
+func portOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Port()
+}

@@ -1,0 +1,103 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+
+	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/proc"
+)
+
+// firstGiven is the descriptor at which a service manager hands over sockets.
+const firstGiven = 3
+
+// socket is where the daemon listens.
+type socket struct {
+	*net.UnixListener
+	path  string
+	given bool        // by a service manager: not ours to remove
+	file  fs.FileInfo // the file as we made it
+}
+
+// listen opens the socket. The lock of the daemon is held, so a file that is
+// there belongs to nobody that lives.
+func listen(c config.Config) (*socket, error) {
+	if c.Listen > 0 {
+		return adopt()
+	}
+	if err := c.MakeRun(); err != nil {
+		return nil, err
+	}
+	if err := os.Remove(c.Socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("remove old socket: %w", err)
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: c.Socket, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	l.SetUnlinkOnClose(false)
+	s := &socket{UnixListener: l, path: c.Socket}
+	if err = os.Chmod(c.Socket, 0o600); err == nil {
+		s.file, err = os.Lstat(c.Socket)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("listen: %w", err), l.Close())
+	}
+	return s, nil
+}
+
+// adopt takes the socket that the service manager opened.
+func adopt() (*socket, error) {
+	f := os.NewFile(firstGiven, "socket")
+	defer f.Close() //nolint:errcheck // the listener has its own
+	l, err := net.FileListener(f)
+	if err != nil {
+		return nil, fmt.Errorf("take the socket of the service manager: %w", err)
+	}
+	u, ok := l.(*net.UnixListener)
+	if !ok {
+		return nil, errors.Join(errors.New("take the socket of the service manager: it is not a unix socket"), l.Close())
+	}
+	u.SetUnlinkOnClose(false)
+	return &socket{UnixListener: u, path: u.Addr().String(), given: true}, nil
+}
+
+// remove takes the file away, if it is still the one that we made.
+func (s *socket) remove() error {
+	if s.given {
+		return nil
+	}
+	now, err := os.Lstat(s.path)
+	if err != nil || !os.SameFile(now, s.file) {
+		return nil
+	}
+	if err := os.Remove(s.path); err != nil {
+		return fmt.Errorf("remove socket: %w", err)
+	}
+	return nil
+}
+
+// guarded hangs up on everybody who is neither the user nor root.
+type guarded struct {
+	*socket
+	log *slog.Logger
+}
+
+func (g guarded) Accept() (net.Conn, error) {
+	for {
+		c, err := g.AcceptUnix()
+		if err != nil {
+			return nil, err
+		}
+		uid, err := proc.PeerUID(c)
+		if err == nil && (uid == os.Getuid() || uid == 0) {
+			return c, nil
+		}
+		g.log.Warn("hung up on a stranger", "uid", uid, "err", err)
+		_ = c.Close() // nothing was said
+	}
+}

@@ -1,0 +1,86 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/clock"
+)
+
+// mostNews is far more than happens while somebody is away for a moment.
+const mostNews = 1000
+
+// News are the newest events of this machine, kept in memory: they say that there is
+// something new to ask for, and nobody needs them later. Numbers begin at the time at which
+// the daemon began, so that who comes back with a number of an earlier one goes on from there.
+type News struct {
+	mu    sync.Mutex
+	list  []retake.Event // the oldest first; guarded by mu, as what follows
+	last  int64
+	grown chan struct{} // closed when there is more
+}
+
+// NewNews begins with nothing.
+func NewNews(c clock.Clock) *News {
+	return &News{last: c.Now().UnixMilli(), grown: make(chan struct{})}
+}
+
+// Tell adds an event.
+func (n *News) Tell(t retake.EventType, at time.Time, d retake.EventData) {
+	data, err := json.Marshal(d)
+	if err != nil {
+		return // our own types always encode
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.last++
+	n.list = append(n.list, retake.Event{Seq: n.last, ID: fmt.Sprintf("evt_%d", n.last), Type: t, Time: at.UTC(), Data: data})
+	if len(n.list) > mostNews {
+		n.list = append(n.list[:0:0], n.list[len(n.list)-mostNews:]...)
+	}
+	close(n.grown)
+	n.grown = make(chan struct{})
+}
+
+// Events lists those behind one, oldest first, and waits for the first of them as long as q
+// says.
+func (n *News) Events(ctx context.Context, q retake.EventQuery) ([]retake.Event, error) {
+	if q.Limit <= 0 || q.Limit > mostNews {
+		q.Limit = 100
+	}
+	enough := time.NewTimer(q.Wait)
+	defer enough.Stop()
+	for {
+		got, grown := n.behind(q)
+		if len(got) > 0 || q.Wait <= 0 || q.Newest {
+			return got, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-enough.C:
+			return nil, nil
+		case <-grown:
+		}
+	}
+}
+
+func (n *News) behind(q retake.EventQuery) ([]retake.Event, <-chan struct{}) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	list := n.list
+	if q.Newest {
+		return append([]retake.Event{}, list[max(len(list)-1, 0):]...), n.grown
+	}
+	if q.After > n.last { // of a daemon that began later, by a clock that went back since
+		q.After = 0
+	}
+	for len(list) > 0 && list[0].Seq <= q.After {
+		list = list[1:]
+	}
+	return append([]retake.Event{}, list[:min(len(list), q.Limit)]...), n.grown
+}

@@ -1,0 +1,78 @@
+package daemon
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/retake-dev/retake/internal/platform/proc"
+)
+
+// mostPasses is far more than one person opens.
+const mostPasses = 1000
+
+// passes are digests of secrets, with the time until which each is good.
+type passes map[[sha256.Size]byte]time.Time
+
+// issue makes a secret. The oldest go when there are too many.
+func (p passes) issue(now time.Time, age time.Duration) string {
+	for digest, until := range p {
+		if !now.Before(until) {
+			delete(p, digest)
+		}
+	}
+	for len(p) >= mostPasses {
+		var oldest [sha256.Size]byte
+		var first time.Time
+		for digest, until := range p {
+			if first.IsZero() || until.Before(first) {
+				oldest, first = digest, until
+			}
+		}
+		delete(p, oldest)
+	}
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // it never fails: the process ends instead
+	secret := base64.RawURLEncoding.EncodeToString(b)
+	p[sha256.Sum256([]byte(secret))] = now.Add(age)
+	return secret
+}
+
+// good looks a secret up by its digest, so that the time it takes tells nothing of it.
+func (p passes) good(secret string, now time.Time) bool {
+	until, ok := p[sha256.Sum256([]byte(secret))]
+	return ok && now.Before(until)
+}
+
+// spend is good for a secret that is good once.
+func (p passes) spend(secret string, now time.Time) bool {
+	ok := p.good(secret, now)
+	delete(p, sha256.Sum256([]byte(secret)))
+	return ok
+}
+
+// ownOnly hangs up on other users of the machine, where the kernel can tell who it is:
+// they may have read an address or a cookie that was not for them.
+type ownOnly struct {
+	net.Listener
+	log *slog.Logger
+}
+
+func (l ownOnly) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		uid, err := proc.TCPPeerUID(c)
+		if err != nil || uid == os.Getuid() || uid == 0 {
+			return c, nil
+		}
+		l.log.Warn("hung up on a stranger at the console", "uid", uid)
+		_ = c.Close() // nothing was said
+	}
+}

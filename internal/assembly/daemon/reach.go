@@ -1,0 +1,211 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/proc"
+)
+
+// Hand reaches the daemon of one data directory from another process.
+type Hand struct {
+	conf  config.Config
+	exe   string
+	build Build
+}
+
+// Reach gives the hand; it asks nobody yet.
+func Reach(c config.Config, version string) *Hand {
+	h := &Hand{conf: c}
+	h.exe, h.build = Executable(version)
+	return h
+}
+
+const (
+	askWait  = 5 * time.Second           // for an answer about itself
+	stopWait = finishWait + 2*graceAfter // for a daemon that finishes its work
+	pollStep = 5 * time.Millisecond      // between two looks at a socket
+	soloWait = 10 * time.Second          // for processes that work without a daemon
+	wordWait = 10 * time.Second          // for a new daemon to say that it is there
+	hangUps  = 10                        // of daemons that leave while they are asked
+)
+
+// State asks the daemon about itself; ok is false when there is none. One that
+// hangs up was leaving: a moment later it is gone, or the next one answers.
+func (h *Hand) State(ctx context.Context) (st State, ok bool, err error) {
+	st, err = h.stateNow(ctx)
+	for again := 0; hungUp(err) && again < hangUps && pause(ctx) == nil; again++ {
+		st, err = h.stateNow(ctx)
+	}
+	if absent(err) && h.lead(ctx) {
+		st, err = h.stateNow(ctx)
+	}
+	if absent(err) {
+		return State{}, false, nil
+	}
+	return st, err == nil, err
+}
+
+func (h *Hand) stateNow(ctx context.Context) (State, error) {
+	return h.ask(ctx, http.MethodGet, "/daemon/state", http.StatusOK)
+}
+
+// absent reports whether nobody listens.
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
+}
+
+// hungUp reports whether somebody listened and then gave no answer.
+func hungUp(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// errAnother means that not the daemon which was meant answered.
+var errAnother = errors.New("another daemon answers")
+
+func (h *Hand) ask(ctx context.Context, method, path string, want int) (State, error) {
+	var st State
+	err := h.call(ctx, method, path, want, &st)
+	return st, err
+}
+
+// call asks the daemon about itself; the answer is read into out.
+func (h *Hand) call(ctx context.Context, method, path string, want int, out any) error {
+	if err := h.conf.CheckRun(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	c := &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", h.conf.Socket)
+		},
+	}}
+	req, err := http.NewRequestWithContext(ctx, method, "http://daemon"+path, nil)
+	if err != nil {
+		return fmt.Errorf("ask the daemon: %w", err)
+	}
+	resp, err := c.Do(req)
+	if err != nil {
+		return fmt.Errorf("ask the daemon: %w", err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	if resp.StatusCode == http.StatusConflict {
+		return errAnother
+	}
+	if resp.StatusCode != want {
+		return fmt.Errorf("ask the daemon: it answers %s", resp.Status)
+	}
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		return fmt.Errorf("ask the daemon: %w", err)
+	}
+	return nil
+}
+
+// Stop asks the daemon to leave and waits until it has; its process id, or 0 when
+// there was none. One that does not answer gets a signal.
+func (h *Hand) Stop(ctx context.Context) (pid int, err error) {
+	st, ok, err := h.State(ctx)
+	r, known := readRecord(h.conf)
+	if !ok && !known {
+		return 0, err
+	}
+	locks, lerr := Locks(h.conf)
+	if lerr != nil {
+		return 0, lerr
+	}
+	if ok {
+		return st.About.PID, h.stop(ctx, locks, st.About.PID)
+	}
+	if who(locks) != aDaemon {
+		return 0, nil
+	}
+	if err := proc.Terminate(r.PID); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return 0, err
+	}
+	return r.PID, h.gone(ctx, locks, r.PID)
+}
+
+// stop asks one process to leave. One that hangs up was leaving already, and
+// where another one answers it has left.
+func (h *Hand) stop(ctx context.Context, locks fsx.Locks, pid int) error {
+	_, err := h.ask(ctx, http.MethodPost, "/daemon/stop?"+url.Values{"pid": {strconv.Itoa(pid)}}.Encode(), http.StatusAccepted)
+	if err != nil && !absent(err) && !hungUp(err) && !errors.Is(err, errAnother) {
+		return err
+	}
+	return h.gone(ctx, locks, pid)
+}
+
+// gone waits until a daemon has finished, and its process has ended.
+func (h *Hand) gone(ctx context.Context, locks fsx.Locks, pid int) error {
+	ctx, cancel := context.WithTimeout(ctx, stopWait)
+	defer cancel()
+	for {
+		release, err := try(locks, false)
+		if err == nil {
+			release()
+			break
+		}
+		if !errors.Is(err, fsx.ErrLocked) {
+			return err
+		}
+		if r, ok := readRecord(h.conf); ok && r.PID != pid {
+			break // the next one has the lock already
+		}
+		if pause(ctx) != nil {
+			return &retake.Error{
+				Kind: retake.Busy, What: fmt.Sprintf("the daemon with process id %d still finishes its work", pid),
+				Safe: "It takes no new work and leaves when it is done.", Err: err,
+			}
+		}
+	}
+	if pid == os.Getpid() {
+		return nil
+	}
+	return proc.WaitGone(ctx, pid)
+}
+
+// Succeed replaces a daemon that is older than this program. Its record is enough
+// to see that there is nothing to do. Who is older and finds no daemon meanwhile
+// waits for the same lock, and so starts none between the two.
+func (h *Hand) Succeed(ctx context.Context) error {
+	r, ok := readRecord(h.conf)
+	if !ok || !h.build.Newer(Build{r.Version, r.Stamp}) {
+		return nil
+	}
+	locks, err := Locks(h.conf)
+	if err != nil {
+		return err
+	}
+	release, err := h.starting(ctx, locks)
+	if err != nil {
+		return err
+	}
+	defer release()
+	st, ok, err := h.State(ctx)
+	if err != nil || !ok || !h.build.Newer(Build{st.About.Version, st.About.Stamp}) {
+		return err
+	}
+	if st.Activated && st.Exe != h.exe {
+		return nil // the service manager would only start the same one again
+	}
+	if err := h.stop(ctx, locks, st.About.PID); err != nil || st.Activated {
+		return err
+	}
+	return h.revive(ctx, locks)
+}

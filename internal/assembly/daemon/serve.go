@@ -1,0 +1,254 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/ui/httpapi"
+	"github.com/retake-dev/retake/internal/ui/web"
+)
+
+const (
+	headerWait = 10 * time.Second
+	looksAgain = time.Minute // at the clock, when nobody asks
+	graceAfter = 5 * time.Second
+	homeEvery  = 2 * time.Second // one stat of the data directory
+)
+
+// serve answers until there is a reason to leave, and then leaves in order.
+func (d *daemon) serve(ctx context.Context) error {
+	opening, cancelOpening := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancelOpening()
+	carried, cancelCarried := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancelCarried()
+	leaving, leave := context.WithCancel(context.Background())
+	defer leave()
+	svc := d.open(opening, carried, leaving)
+	d.calls.start(d.Clock)
+	d.console = newConsole(d, d.calls.through(d.Clock, d.rooted(svc)))
+	server := d.server(d.routes(svc))
+	server.RegisterOnShutdown(leave)
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(guarded{d.sock, d.log}) }()
+	idle, stopIdle := context.WithCancel(ctx)
+	defer stopIdle()
+	go d.watch(idle, svc)
+	go d.watchHome(idle)
+
+	var err error
+	select {
+	case <-ctx.Done():
+		d.log.Info("leaving", "why", "asked by a signal")
+	case why := <-d.leave:
+		d.log.Info("leaving", "why", why)
+	case err = <-ended:
+		why := "cannot listen"
+		if errors.Is(err, net.ErrClosed) { // by ourselves, with a reason
+			why, err = <-d.leave, nil
+		}
+		d.log.Info("leaving", "why", why, "err", err)
+	}
+	finished := d.finish(server, cancelCarried)
+	d.unfinished = !finished
+	cancelOpening()
+	return errors.Join(err, d.close(svc, finished))
+}
+
+func (d *daemon) server(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: headerWait,
+		ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelWarn),
+	}
+}
+
+// finish takes no new requests and waits for those in flight. Work that goes
+// beyond all patience is stopped: nothing that was sealed is lost by that.
+func (d *daemon) finish(server *http.Server, cancelCarried func()) bool {
+	patient, cancel := context.WithTimeout(context.Background(), finishWait)
+	defer cancel()
+	if d.shut(patient, server) {
+		return true
+	}
+	d.log.Warn("stopping requests that take too long", "in flight", d.calls.count())
+	cancelCarried()
+	last, cancelLast := context.WithTimeout(context.Background(), graceAfter)
+	defer cancelLast()
+	if d.shut(last, server) {
+		return true
+	}
+	_ = server.Close() // nobody is left to hear
+	d.console.close()
+	return false
+}
+
+// shut takes no new requests at the socket and at the console, and waits for both.
+func (d *daemon) shut(ctx context.Context, server *http.Server) bool {
+	console := make(chan error, 1)
+	go func() { console <- d.console.shutdown(ctx) }()
+	err := server.Shutdown(ctx)
+	return idle(<-console) && idle(err)
+}
+
+// idle reads the answer of a shutdown: that somebody had closed the listener
+// before says nothing about requests, which were waited for all the same.
+func idle(err error) bool { return err == nil || errors.Is(err, net.ErrClosed) }
+
+// close closes the service, unless a request is still inside it.
+func (d *daemon) close(p *pending, finished bool) error {
+	<-p.done
+	if p.service == nil || !finished {
+		return nil
+	}
+	if err := p.service.Close(); err != nil {
+		d.log.Error("close service", "err", err)
+		return fmt.Errorf("close service: %w", err)
+	}
+	d.log.Info("ended")
+	return nil
+}
+
+// watch asks the daemon to leave when nobody has asked it for long.
+func (d *daemon) watch(ctx context.Context, p *pending) {
+	opened := p.done
+	for {
+		stay := d.Settings.Idle()
+		if p.broken() {
+			stay = brokenStay // the next one may have more luck
+		}
+		left := looksAgain
+		if stay > 0 {
+			idle := d.calls.idle(d.Clock)
+			if idle >= stay {
+				d.goAway("nobody asks")
+				return
+			}
+			left = min(looksAgain, stay-idle)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-opened:
+			opened = nil
+		case <-time.After(left):
+		}
+	}
+}
+
+// watchHome asks the daemon to leave when its data directory was deleted or replaced.
+// Requests look too, but they may never come: the next command starts a daemon on the
+// directory that is there now, and this one would stay beside it for ever.
+func (d *daemon) watchHome(ctx context.Context) {
+	tick := time.NewTicker(homeEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if d.uprooted() {
+			d.leaveLostHome()
+			return
+		}
+	}
+}
+
+// traffic counts what is in flight.
+type traffic struct {
+	mu    sync.Mutex
+	n     int64     // guarded by mu
+	since time.Time // guarded by mu; when the last one ended
+}
+
+func (t *traffic) start(c clock.Clock) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.since = c.Now()
+}
+
+func (t *traffic) count() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.n
+}
+
+// idle is how long nothing has been in flight.
+func (t *traffic) idle(c clock.Clock) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.n > 0 {
+		return 0
+	}
+	return c.Now().Sub(t.since)
+}
+
+func (t *traffic) through(c clock.Clock, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		t.mu.Lock()
+		t.n++
+		t.mu.Unlock()
+		defer func() {
+			t.mu.Lock()
+			t.n--
+			t.since = c.Now()
+			t.mu.Unlock()
+		}()
+		h.ServeHTTP(w, r)
+	})
+}
+
+// pending is the service while it is being opened, and after.
+type pending struct {
+	done    chan struct{}  // closed when the rest is set
+	service retake.Service // nil when it did not work
+	handler http.Handler
+}
+
+// open opens the service beside the first requests.
+func (d *daemon) open(ctx, carried, leaving context.Context) *pending {
+	p := &pending{done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		s, err := d.Open(ctx)
+		if err != nil {
+			if ctx.Err() == nil { // else we leave before it was open
+				d.log.Error("open service", "err", err)
+			}
+			p.handler = httpapi.Refuse(err)
+			return
+		}
+		p.service = s
+		o := httpapi.Options{About: func() retake.About { return d.about }, Carry: true, Stop: carried, Leaving: leaving, Log: d.log}
+		if d.News != nil {
+			o.News = d.News
+		}
+		p.handler = web.Content(httpapi.New(s, o), s, httpapi.WriteProblem)
+	}()
+	return p
+}
+
+func (p *pending) broken() bool {
+	select {
+	case <-p.done:
+		return p.service == nil
+	default:
+		return false
+	}
+}
+
+// ServeHTTP waits for the service as long as the asker does.
+func (p *pending) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	select {
+	case <-p.done:
+		p.handler.ServeHTTP(w, r)
+	case <-r.Context().Done():
+	}
+}

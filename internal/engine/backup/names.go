@@ -1,0 +1,125 @@
+package backup
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/retake-dev/retake/internal/pure/pattern"
+)
+
+// gitName reports whether some file system, or git's own care for one, takes a name for
+// one that git keeps for itself.
+func gitName(name string) bool {
+	bare := strings.ToLower(visible(name))
+	if bare == ".git" {
+		return true
+	}
+	lower := strings.ToLower(name)
+	if lower == "git~1" {
+		return true
+	}
+	// Windows drops spaces and dots at the end, and what stands behind a colon.
+	lower, _, _ = strings.Cut(lower, ":")
+	return strings.TrimRight(lower, " .") == ".git"
+}
+
+// moduleName reports whether a name is, for some file system, that of git's list of modules.
+// Remotes refuse it as anything but a file.
+func moduleName(name string) bool {
+	bare, _, _ := strings.Cut(strings.ToLower(visible(name)), ":")
+	bare = strings.TrimRight(bare, " .")
+	return bare == ".gitmodules" || strings.HasPrefix(bare, "gitmod~") || strings.HasPrefix(bare, "gi7eba~")
+}
+
+// badModules is a list of modules that remotes refuse, and with it all that is sent.
+var badModules = pattern.Late(`(?i)(?m)^\s*\[[^\]]*\.\.|=\s*"?(\.{1,2}/)*[-!:]|%0a|%00`)
+
+// visible drops the characters that one file system ignores in names. What is not UTF-8
+// ends a name, as git sees it for that file system.
+func visible(name string) string {
+	for i, c := range name {
+		if c == utf8.RuneError && !strings.HasPrefix(name[i:], string(utf8.RuneError)) {
+			name = name[:i]
+			break
+		}
+	}
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c >= 0x200c && c <= 0x200f, c >= 0x202a && c <= 0x202e, c >= 0x206a && c <= 0x206f, c == 0xfeff:
+			return -1
+		}
+		return c
+	}, name)
+}
+
+// badName reports whether git, or a checkout on another system, refuses a name: a
+// backslash there is a way up.
+func badName(name string) bool {
+	return name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00\\") || len(name) > 4000
+}
+
+// quote writes a path as git reads it: in quotes, with everything escaped that is no text.
+func quote(path string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range []byte(path) {
+		switch {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < ' ' || c >= 0x7f:
+			b.WriteByte('\\')
+			b.WriteByte('0' + c>>6)
+			b.WriteByte('0' + c>>3&7)
+			b.WriteByte('0' + c&7)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// shown is a path for people: as it is when it is plain text.
+func shown(path string) string {
+	if !utf8.ValidString(path) || strings.ContainsFunc(path, func(c rune) bool { return c < ' ' || c == 0x7f || c == '"' || c == '\\' }) {
+		return quote(path)
+	}
+	return path
+}
+
+// secretNames are files that hold nothing else, by convention. What stands behind ".env."
+// is told by secretFile.
+var secretNames = map[string]bool{
+	".netrc": true, "_netrc": true, ".pgpass": true, ".my.cnf": true, ".htpasswd": true, ".git-credentials": true,
+	"id_rsa": true, "id_dsa": true, "id_ecdsa": true, "id_ed25519": true, ".vault-token": true, ".dockercfg": true,
+}
+
+var secretEndings = []string{".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".kdb", ".ppk", ".tfstate", ".tfstate.backup"}
+
+// secretDirs hold keys of people and machines.
+var secretDirs = map[string]bool{".ssh": true, ".gnupg": true, ".aws": true}
+
+// secretFile reports whether a file is a place for secrets by its name.
+func secretFile(name string) bool {
+	name = strings.ToLower(name)
+	if secretNames[name] || name == ".env" {
+		return true
+	}
+	if rest, ok := strings.CutPrefix(name, ".env."); ok {
+		switch rest {
+		case "example", "sample", "template", "dist", "defaults": // looked into like all others
+			return false
+		}
+		return true
+	}
+	if strings.HasSuffix(name, ".env") {
+		return true
+	}
+	for _, end := range secretEndings {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
+}

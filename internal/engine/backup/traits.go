@@ -1,0 +1,176 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"unicode/utf16"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/marker"
+	"github.com/retake-dev/retake/internal/pure/ignore"
+	"github.com/retake-dev/retake/internal/pure/secrets"
+	"github.com/retake-dev/retake/internal/pure/token"
+)
+
+// What a file may be, and how text is looked at.
+const (
+	maxFile   = 50_000_000
+	window    = 1 << 20 // of text that is looked at in one piece
+	overlap   = 8 << 10 // so that nothing lies on an edge
+	sniff     = 8000    // bytes that tell text from the rest, as git does
+	maxIgnore = 1 << 20
+)
+
+// traits remember what is known of stored bytes: they never change.
+type traits struct {
+	mu     sync.Mutex
+	secret map[retake.ObjectID]bool   // guarded by mu
+	rules  map[retake.ObjectID][]byte // guarded by mu
+}
+
+const (
+	maxVerdicts = 500_000
+	maxRules    = 2000
+)
+
+func newTraits() *traits {
+	return &traits{secret: map[retake.ObjectID]bool{}, rules: map[retake.ObjectID][]byte{}}
+}
+
+// byRule tells why an entry is left out whatever it holds; "" when it is not.
+func byRule(rules ignore.Rules, path string, e *retake.Entry, top bool) retake.LeaveReason {
+	dir := e.Kind == retake.KindDir
+	switch {
+	case gitName(e.Name):
+		return retake.LeaveGit
+	case badName(e.Name), e.Kind != retake.KindFile && moduleName(e.Name):
+		return retake.LeaveName
+	case top && dir && e.Name == marker.Dir:
+		return retake.LeaveMark
+	case dir && secretDirs[e.Name], !dir && secretFile(e.Name):
+		return retake.LeaveSecret
+	case rules.Ignored(path, dir):
+		return retake.LeaveIgnored
+	case e.Kind == retake.KindFIFO, e.Kind == retake.KindSocket:
+		return retake.LeaveSpecial
+	case e.Kind == retake.KindFile && e.Size > maxFile:
+		return retake.LeaveBig
+	}
+	return ""
+}
+
+// bytesOf reads a file or a link that no rule leaves out, and tells whether it holds a
+// likely secret.
+func (t *traits) bytesOf(ctx context.Context, src Source, e *retake.Entry) ([]byte, bool, error) {
+	b, err := read(ctx, src, e.Object, maxFile)
+	if err != nil {
+		return nil, false, err
+	}
+	t.mu.Lock()
+	is, known := t.secret[e.Object]
+	t.mu.Unlock()
+	if !known {
+		is = holdsSecret(b)
+		t.keep(e.Object, is)
+	}
+	return b, is, nil
+}
+
+// holds tells the same without the bytes, and reads them only when it does not know.
+func (t *traits) holds(ctx context.Context, src Source, e *retake.Entry) (bool, error) {
+	t.mu.Lock()
+	is, known := t.secret[e.Object]
+	t.mu.Unlock()
+	if known {
+		return is, nil
+	}
+	_, is, err := t.bytesOf(ctx, src, e)
+	return is, err
+}
+
+func (t *traits) keep(id retake.ObjectID, is bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.secret) >= maxVerdicts {
+		clear(t.secret)
+	}
+	t.secret[id] = is
+}
+
+// ignoreFile reads an ignore file.
+func (t *traits) ignoreFile(ctx context.Context, src Source, e *retake.Entry) ([]byte, error) {
+	t.mu.Lock()
+	b, ok := t.rules[e.Object]
+	t.mu.Unlock()
+	if ok {
+		return b, nil
+	}
+	b, err := read(ctx, src, e.Object, maxIgnore)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.rules) >= maxRules {
+		clear(t.rules)
+	}
+	t.rules[e.Object] = b
+	return b, nil
+}
+
+func read(ctx context.Context, src Source, id retake.ObjectID, limit int64) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	f, err := src.File(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("open stored file: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	b, err := io.ReadAll(io.LimitReader(f, limit))
+	if err != nil {
+		return nil, fmt.Errorf("read stored file: %w", err)
+	}
+	return b, nil
+}
+
+// holdsSecret looks at text, in pieces. What is no text is not looked at.
+func holdsSecret(b []byte) bool {
+	b = plainText(b)
+	if bytes.IndexByte(b[:min(len(b), sniff)], 0) >= 0 {
+		return false
+	}
+	for len(b) > window {
+		if suspicious(b[:window]) {
+			return true
+		}
+		b = b[window-overlap:]
+	}
+	return suspicious(b)
+}
+
+// suspicious text holds a likely secret, or a key to a server of ours.
+func suspicious(b []byte) bool { return secrets.Find(b) != nil || token.Count(b) > 0 }
+
+// plainText turns the other form of text that editors write into ours.
+func plainText(b []byte) []byte {
+	if len(b) < 2 || len(b) > 4*window {
+		return b
+	}
+	high := 0
+	switch {
+	case b[0] == 0xff && b[1] == 0xfe:
+		high = 1
+	case b[0] == 0xfe && b[1] == 0xff:
+	default:
+		return b
+	}
+	units := make([]uint16, 0, len(b)/2)
+	for i := 2; i+1 < len(b); i += 2 {
+		units = append(units, uint16(b[i+high])<<8|uint16(b[i+1-high]))
+	}
+	return []byte(string(utf16.Decode(units)))
+}

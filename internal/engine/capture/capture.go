@@ -1,0 +1,344 @@
+package capture
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/track"
+	"github.com/retake-dev/retake/internal/pure/ignore"
+)
+
+// Sink takes the bytes. A store's writer is one.
+type Sink interface {
+	WriteFile(ctx context.Context, name string, r io.Reader) (retake.ObjectID, int64, error)
+	WriteDir(ctx context.Context, entries []retake.Entry, modTime int64) (retake.ObjectID, retake.Summary, error)
+}
+
+// Options shape a capture.
+type Options struct {
+	Clock     clock.Clock
+	Policy    retake.Policy
+	Budget    time.Duration      // 0: as long as it takes
+	Skip      []Place            // directories that are ours: the store
+	Marker    bool               // the root may hold our mark, which is never captured
+	Workspace retake.WorkspaceID // that the mark names
+	Xattr     string             // the attribute of our mark on the root, never captured
+	Workers   int                // 0: twice the processors
+	Fine      bool               // times show every change that follows a look at them
+	Progress  func(retake.Progress)
+
+	// Only names the places that may have changed since the index was made, by this
+	// process, with everything looked at; nil: look at everything. Gaps are those of
+	// that capture.
+	Only   map[string]track.Mark
+	Inodes map[uint64]bool // files that got or lost a name, by number
+	Gaps   []retake.Gap
+}
+
+// Place is a directory by identity.
+type Place struct{ Dev, Ino uint64 }
+
+// Limits that hold always.
+const (
+	maxDepth = 1000     // directory levels below the root
+	maxHoles = 64 << 30 // bytes of holes that are read as zeros
+	tries    = 3        // reads of a file that keeps changing
+	// racyWindow covers the clock granularity of every file system in use.
+	racyWindow = int64(2 * time.Second)
+)
+
+// Result is a capture that is not sealed yet.
+type Result struct {
+	Files    retake.Entry // the root
+	Content  retake.ContentID
+	Coverage retake.Coverage
+	Changed  retake.Counts // against the index
+	NewBytes int64         // of files that are new or have other bytes
+	Read     int64         // bytes that were read, also to find that nothing changed
+	Whole    bool          // everything was looked at
+	Since    *Since        // nil: nobody knows, or it is too much
+	Draft    *Draft
+}
+
+// Draft is what the capture learned for the next one. It may be saved only under
+// the seal that holds the bytes.
+type Draft struct {
+	x       *Index
+	records []string
+	heads   []string
+	after   func() // what the index learns besides
+}
+
+// Accept makes what the capture learned the truth: the seal holds the bytes.
+func (d *Draft) Accept(seal Seal) {
+	d.x.undo, d.x.seal = nil, seal
+	d.after()
+}
+
+// Discard forgets the capture: its bytes were not sealed.
+func (d *Draft) Discard() { d.x.revert() }
+
+func (d *Draft) each(w *frameWriter) {
+	for _, p := range d.records {
+		w.record(frameRecords, p, d.x.dirs[p])
+	}
+	for _, p := range d.heads {
+		w.record(frameHeads, p, &record{head: d.x.dirs[p].head})
+	}
+}
+
+// Read captures the tree below root into sink. It takes x over until its draft is
+// accepted or discarded; after an error x is as it was. An error means that there is
+// no snapshot; what could not be read is a gap, not an error.
+func Read(ctx context.Context, root fsx.Dir, x *Index, sink Sink, o Options) (*Result, error) {
+	o.Only = x.only(o)
+	defer func() {
+		if p := recover(); p != nil { // whoever catches it must not find rows that nobody sealed
+			x.revert()
+			panic(p)
+		}
+	}()
+	w, n, err := read(ctx, root, x, sink, o)
+	if errors.Is(err, errUnclear) {
+		x.revert()
+		o.Only = nil
+		w, n, err = read(ctx, root, x, sink, o)
+	}
+	if err != nil {
+		x.revert()
+		return nil, fmt.Errorf("read workspace: %w", err)
+	}
+	res := &Result{Files: w.rootEntry(n), Coverage: retake.Cover(w.sortedGaps()), Changed: w.counts, NewBytes: w.fresh.Load(), Read: w.bytes.Load(), Whole: o.Only == nil, Since: w.since.result()}
+	res.Content = retake.ContentID(hex.EncodeToString(n.head.content[:]))
+	res.Draft = &Draft{x: x, records: w.records, heads: w.heads, after: w.learn}
+	return res, nil
+}
+
+// read makes one pass.
+func read(ctx context.Context, root fsx.Dir, x *Index, sink Sink, o Options) (*walker, *node, error) {
+	x.begin()
+	w, err := newWalker(ctx, root, x, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	w.sink = sink
+	w.since.base = x.seal.Checkpoint
+	n, err := w.walk(ctx, root)
+	return w, n, err
+}
+
+// walker is one pass over a workspace. With a sink it captures; with emit and
+// equal it only tells what differs from the index.
+type walker struct {
+	o        Options
+	x        *Index
+	sink     Sink
+	emit     func(retake.Change) error
+	equal    func(ctx context.Context, id retake.ObjectID, r io.Reader) (bool, error)
+	dev      uint64
+	started  int64
+	untraced bool // times tell nothing about bytes here: every file is read, and twice
+	deadline time.Time
+	excludes *ignore.Excludes
+	tokens   chan struct{} // one for each extra goroutine
+	files    atomic.Int64
+	bytes    atomic.Int64
+	fresh    atomic.Int64
+
+	mu      sync.Mutex // guards everything below, and x.dirs
+	gaps    []retake.Gap
+	counts  retake.Counts
+	since   since
+	links   map[uint64][]linkRef
+	records []string
+	heads   []string
+	nothing retake.ObjectID // the object of no bytes, for FIFOs and sockets
+	err     error
+	covered map[string]bool // paths that were looked at; true: with all below
+	lost    []lostLink
+	regroup []regrouped
+	inodes  map[uint64]inode // those with several names, once they are resolved
+	unclear bool
+}
+
+func newWalker(ctx context.Context, root fsx.Dir, x *Index, o Options) (*walker, error) {
+	w := &walker{o: o, x: x, links: map[uint64][]linkRef{}, covered: map[string]bool{}, inodes: map[uint64]inode{}}
+	var err error
+	if w.excludes, err = ignore.NewExcludes(o.Policy.Exclude); err != nil {
+		return nil, err
+	}
+	i, err := root.Stat()
+	if err != nil {
+		return nil, err
+	}
+	w.dev = i.Dev
+	if x.dev != 0 && x.dev != i.Dev {
+		if o.Only != nil {
+			return nil, fmt.Errorf("the root is on another device than the index: %w", errIndex)
+		}
+		// Inode numbers of another file system mean nothing here.
+		for _, r := range x.dirs {
+			r.forgetInodes()
+		}
+		x.file = 0
+	}
+	x.dev = i.Dev
+	// A store through a mapping changes no time while its page is dirty. After
+	// the sync the first one does, and what changes from here on is unsettled: a
+	// page may get dirty again long before a slow sync ends.
+	now := o.Clock.Now()
+	w.started = now.UnixNano()
+	w.untraced = x.untraced
+	if o.Only == nil { // else the files that are mapped are synced one by one
+		err = root.SyncFS()
+		w.untraced = errors.Is(err, fsx.ErrUntraced)
+		if err != nil && !w.untraced && !errors.Is(err, errors.ErrUnsupported) {
+			return nil, err
+		}
+	}
+	if o.Budget > 0 {
+		w.deadline = now.Add(o.Budget)
+	}
+	n := o.Workers
+	if n <= 0 {
+		n = 2 * runtime.GOMAXPROCS(0)
+	}
+	w.tokens = make(chan struct{}, n-1)
+	return w, ctx.Err()
+}
+
+func (r *record) forgetInodes() {
+	rows, err := r.decode()
+	if err != nil {
+		return // the visit will find it
+	}
+	for i := range rows {
+		rows[i].ino = 0
+	}
+	*r = *newRecord(r.head, rows)
+}
+
+// walk visits everything and finishes the directories that had to wait for the
+// whole picture of hard links.
+func (w *walker) walk(ctx context.Context, root fsx.Dir) (*node, error) {
+	n := &node{base: w.record(""), all: w.o.Only == nil}
+	if w.o.Only != nil {
+		var err error
+		if n.only, err = w.spots(); err != nil {
+			return nil, err
+		}
+	}
+	if w.o.Policy.GitIgnore {
+		n.rules = ignore.Root()
+	}
+	if err := w.visit(ctx, root, n); err != nil {
+		return nil, err
+	}
+	if w.o.Only != nil {
+		w.carryGaps()
+	}
+	if err := w.resolveLinks(); err != nil {
+		return nil, err
+	}
+	if w.sink == nil {
+		return n, nil
+	}
+	if err := w.finishAll(ctx, n); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// learn keeps what only this process knows.
+func (w *walker) learn() {
+	w.keepLinks()
+	if w.o.Only == nil {
+		w.x.whole, w.x.untraced = w.sure(), w.untraced
+	}
+}
+
+func (w *walker) record(path string) *record {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.x.dirs[path]
+}
+
+func (w *walker) gap(path string, reason retake.Reason, detail string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.gaps = append(w.gaps, retake.Gap{Path: path, Reason: reason, Detail: detail})
+}
+
+func (w *walker) rootEntry(n *node) retake.Entry {
+	e := entryOf("", &n.info)
+	e.Object, e.Sum = n.head.object, n.head.sum
+	delete(n.xattrs, w.o.Xattr)
+	if len(n.xattrs) > 0 {
+		e.Extra = &retake.Extra{Xattrs: n.xattrs}
+	}
+	return e
+}
+
+func (w *walker) late() bool {
+	return !w.deadline.IsZero() && w.o.Clock.Now().After(w.deadline)
+}
+
+// tick tells progress now and then.
+func (w *walker) tick() {
+	if n := w.files.Add(1); w.o.Progress != nil && n%256 == 0 {
+		w.o.Progress(retake.Progress{Files: n, Bytes: w.bytes.Load()})
+	}
+}
+
+// spread runs f beside us when a token is free, else in place. The first error
+// ends the walk.
+func (w *walker) spread(wg *sync.WaitGroup, f func() error) {
+	run := func() {
+		defer func() { // in a process that serves others, one capture may not end them all
+			if p := recover(); p != nil {
+				w.fail(fmt.Errorf("the capture broke off: %v", p))
+			}
+		}()
+		if w.failed() != nil {
+			return
+		}
+		if err := f(); err != nil {
+			w.fail(err)
+		}
+	}
+	select {
+	case w.tokens <- struct{}{}:
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			defer func() { <-w.tokens }()
+			run()
+		}()
+	default:
+		run()
+	}
+}
+
+func (w *walker) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil || errors.Is(w.err, context.Canceled) {
+		w.err = err
+	}
+}
+
+func (w *walker) failed() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}

@@ -1,0 +1,306 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+)
+
+// tick of the coarsest clock that stamps files on kernels in use. Within one tick
+// a write leaves no trace in the times.
+const stampTick = 12 * time.Millisecond
+
+// readOne settles a name that is not known, or not as it is now.
+func (v *visitor) readOne(ctx context.Context, i int, name, path string, st fsx.Info) error {
+	if v.refused(name, path, &st) {
+		return nil
+	}
+	r, torn, err := v.read(ctx, name, path, st)
+	return v.keep(i, path, r, torn, err)
+}
+
+// refused names what is not read at all.
+func (v *visitor) refused(name, path string, st *fsx.Info) bool {
+	limit := v.o.Policy.MaxNewFile
+	switch {
+	case v.late():
+		v.gap(path, retake.ReasonBudget, "")
+	case st.Type == fsx.Regular && limit > 0 && st.Size > limit && v.before(name) == nil:
+		v.gap(path, retake.ReasonTooBig, "")
+	case st.Type == fsx.Regular && st.Size-st.Blocks*512 > maxHoles:
+		v.gap(path, retake.ReasonSparse, "")
+	default:
+		return false
+	}
+	return true
+}
+
+// keep notes how reading ended.
+func (v *visitor) keep(i int, path string, r row, torn bool, err error) error {
+	var s *sinkError
+	switch {
+	case errors.As(err, &s), errors.Is(err, context.DeadlineExceeded):
+		return err // whatever the store met, it is no news of the file
+	case errors.Is(err, fs.ErrNotExist):
+		v.state[i] = vanished
+		return nil
+	case errors.Is(err, errRefused): // its gap is named
+		return nil
+	case errors.Is(err, fsx.ErrOtherMount):
+		v.gap(path, retake.ReasonMount, "")
+		return nil
+	case errors.Is(err, fsx.ErrNotRegular):
+		v.gap(path, retake.ReasonMoving, "became something else while we read")
+		return nil
+	case err != nil:
+		return v.unreadable(path, err)
+	}
+	if torn {
+		v.gap(path, retake.ReasonTorn, "")
+	}
+	if b := v.before(v.names[i]); b == nil || b.entry.Object != r.entry.Object {
+		v.fresh.Add(r.entry.Size)
+	}
+	v.rows[i], v.state[i] = r, kept
+	return nil
+}
+
+// errRefused: what was opened is not what was looked at, and is not read at all.
+var errRefused = errors.New("refused")
+
+// sinkError is trouble of the store, not of the file.
+type sinkError struct{ err error }
+
+func (e *sinkError) Error() string { return e.err.Error() }
+func (e *sinkError) Unwrap() error { return e.err }
+
+// read reads one name until two looks agree, at most a few times.
+func (v *visitor) read(ctx context.Context, name, path string, st fsx.Info) (r row, torn bool, err error) {
+	for try := 1; ; try++ {
+		var still bool
+		if r, still, err = v.readAs(ctx, name, path, st); err != nil || still {
+			break
+		}
+		if torn = try == tries; torn {
+			break
+		}
+		if st, err = v.lstat(name); err != nil {
+			break
+		}
+	}
+	r.unsettled = torn || v.recent(&r)
+	return r, torn, err
+}
+
+// recent: the last change is too near to our scan to be sure that a later one
+// would leave other times.
+func (v *visitor) recent(r *row) bool {
+	return v.untraced && r.entry.Kind == retake.KindFile || max(r.ctime, r.entry.ModTime) > v.started-racyWindow
+}
+
+func (v *visitor) readAs(ctx context.Context, name, path string, st fsx.Info) (row, bool, error) {
+	switch st.Type {
+	case fsx.Regular:
+		return v.readFile(ctx, name, path)
+	case fsx.Symlink:
+		return v.readLink(ctx, name, path, st)
+	case fsx.FIFO, fsx.Socket:
+		r := rowOf(name, &st)
+		var err error
+		r.entry.Object, err = v.emptyObject(ctx)
+		return r, true, err
+	case fsx.Directory, fsx.Device:
+	}
+	return row{}, false, fsx.ErrNotRegular
+}
+
+func rowOf(name string, i *fsx.Info) row {
+	return row{entry: entryOf(name, i), ino: i.Ino, nlink: i.Nlink, ctime: i.Ctime}
+}
+
+func (v *visitor) readLink(ctx context.Context, name, path string, st fsx.Info) (row, bool, error) {
+	text, err := v.dir.Readlink(name)
+	if err != nil {
+		return row{}, false, err
+	}
+	after, err := v.lstat(name)
+	if err != nil {
+		return row{}, false, err
+	}
+	if after.Type != fsx.Symlink { // a row says what was read, never what took its place
+		return row{}, false, fsx.ErrNotRegular
+	}
+	r := rowOf(name, &after)
+	r.entry.Size = int64(len(text))
+	r.entry.Object, _, err = v.put(ctx, name, path, stringReader(text))
+	return r, st.Ino == after.Ino && st.Ctime == after.Ctime, err
+}
+
+// readFile reads as many bytes as the file had when it was opened, so that one
+// that grows for ever ends. It is still when nothing moved while we read; one that may
+// hide a store through a mapping is read twice.
+func (v *visitor) readFile(ctx context.Context, name, path string) (row, bool, error) {
+	f, err := v.dir.OpenFile(name)
+	if err != nil {
+		return row{}, false, err
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	before, err := f.Stat()
+	if err != nil {
+		return row{}, false, err
+	}
+	v.tellApart(&before)
+	if v.refused(name, path, &before) { // another file than the one we looked at
+		return row{}, false, errRefused
+	}
+	if !v.o.Fine {
+		if err := v.waitTick(ctx, &before); err != nil {
+			return row{}, false, err
+		}
+	}
+	r := rowOf(name, &before)
+	if r.entry.Extra, err = extraOf(f, &before); err != nil {
+		return row{}, false, err
+	}
+	var n int64
+	if r.entry.Object, n, err = v.put(ctx, name, path, io.LimitReader(f, before.Size)); err != nil {
+		return row{}, false, err
+	}
+	r.entry.Size = n
+	still := n == before.Size
+	if still && v.mayHide(name, &before) {
+		again, _, err := v.put(ctx, name, path, io.NewSectionReader(f, 0, before.Size))
+		if err != nil {
+			return row{}, false, err
+		}
+		still = again == r.entry.Object
+	}
+	if still && v.joined(f, name) {
+		return r, false, nil
+	}
+	after, err := f.Stat()
+	return r, still && unmoved(&before, &after), err
+}
+
+// mayHide: somebody may write to the file without moving its times while we read. A
+// tracker knows which files are mapped; without one, those that change now may be.
+func (v *visitor) mayHide(name string, i *fsx.Info) bool {
+	switch {
+	case v.sink == nil:
+		return false
+	case v.o.Only != nil:
+		return v.n.only.kid(name).mapped()
+	}
+	return v.untraced || i.Ctime >= v.started-int64(stampTick)
+}
+
+// unmoved: the bytes are those of one point in time. Losing a name changes the change time
+// and no byte: a file that others replace by renaming is whole, and no longer there.
+func unmoved(before, after *fsx.Info) bool {
+	return after.Size == before.Size && after.Mtime == before.Mtime &&
+		(after.Ctime == before.Ctime || after.Nlink < before.Nlink)
+}
+
+// waitTick lets the clock of the file system move on from the last change, so
+// that the next one shows.
+func (v *visitor) waitTick(ctx context.Context, i *fsx.Info) error {
+	age := v.o.Clock.Now().Sub(time.Unix(0, i.Ctime))
+	if age < 0 || age > stampTick {
+		return nil
+	}
+	t := time.NewTimer(stampTick - age)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+func extraOf(f fsx.File, i *fsx.Info) (*retake.Extra, error) {
+	var x retake.Extra
+	var err error
+	if x.Xattrs, err = f.Xattrs(); err != nil {
+		return nil, err
+	}
+	if i.Blocks*512 < i.Size && i.Size >= 64<<10 {
+		holes, err := f.Holes()
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range holes {
+			x.Holes = append(x.Holes, retake.Hole(h))
+		}
+	}
+	if len(x.Xattrs) == 0 && len(x.Holes) == 0 {
+		return nil, nil
+	}
+	return &x, nil
+}
+
+// put hands bytes to the sink. When we only look, it compares them with what the
+// index knows and answers that address, or none when they differ.
+func (v *visitor) put(ctx context.Context, name, path string, r io.Reader) (retake.ObjectID, int64, error) {
+	c := &counter{r: r}
+	if v.sink == nil {
+		b := v.before(name)
+		if b == nil || b.entry.Object == "" {
+			n, err := io.Copy(io.Discard, c)
+			return "", n, err
+		}
+		same, err := v.equal(ctx, b.entry.Object, c)
+		if err == nil {
+			_, err = io.Copy(io.Discard, c)
+		}
+		if !same {
+			return "", c.n, err
+		}
+		return b.entry.Object, c.n, err
+	}
+	id, n, err := v.sink.WriteFile(ctx, path, c)
+	v.bytes.Add(n)
+	if err != nil && c.err == nil {
+		err = &sinkError{err}
+	} else if c.err != nil {
+		err = c.err
+	}
+	return id, n, err
+}
+
+// counter tells errors of the source from errors of the sink.
+type counter struct {
+	r   io.Reader
+	n   int64
+	err error
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		c.err = err
+	}
+	return n, err
+}
+
+func (w *walker) emptyObject(ctx context.Context) (retake.ObjectID, error) {
+	if w.sink == nil {
+		return "", nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.nothing == "" {
+		id, _, err := w.sink.WriteFile(ctx, "", stringReader(""))
+		if err != nil {
+			return "", &sinkError{err}
+		}
+		w.nothing = id
+	}
+	return w.nothing, nil
+}

@@ -1,0 +1,242 @@
+package capture
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+
+	"github.com/retake-dev/retake/internal/platform/fsx"
+)
+
+// The index file is a list of frames: length, checksum, kind, payload. Frames of
+// records count only when a seal frame follows them, and only when the store
+// still knows that seal. It is never synced: a file that a power cut left in
+// pieces fails its checksums, and then everything is read again.
+const (
+	frameRecords = 'R'
+	frameHeads   = 'H' // heads only: rows stay as they were
+	frameSeal    = 'S'
+	frameLimit   = 1 << 20
+	frameHeader  = 9
+	indexMagic   = "retake index 1\n"
+)
+
+var checksums = crc32.MakeTable(crc32.Castagnoli)
+
+// sealFrame is the payload of a seal frame.
+type sealFrame struct {
+	Seal
+	Dev uint64 `json:"dev"`
+}
+
+// Load reads an index and keeps what the last seal that known accepts vouches
+// for. A missing, foreign or damaged file gives a new index, never an error: the
+// index only saves time.
+func Load(dir fsx.Dir, name string, known func(Seal) bool) (*Index, error) {
+	f, err := dir.OpenFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return NewIndex(), nil
+	}
+	if err != nil {
+		return NewIndex(), fmt.Errorf("open stat index: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	st, err := f.Stat()
+	if err != nil {
+		return NewIndex(), fmt.Errorf("open stat index: %w", err)
+	}
+	b := make([]byte, st.Size)
+	if _, err := io.ReadFull(f, b); err != nil {
+		return NewIndex(), fmt.Errorf("read stat index: %w", err)
+	}
+	return parse(b, known), nil
+}
+
+type frame struct {
+	kind    byte
+	payload []byte
+	end     int
+}
+
+// frames reads frames up to the first that is cut off or damaged.
+func frames(b []byte) []frame {
+	if len(b) < len(indexMagic) || string(b[:len(indexMagic)]) != indexMagic {
+		return nil
+	}
+	var out []frame
+	at := len(indexMagic)
+	for len(b)-at >= frameHeader {
+		n := int(binary.LittleEndian.Uint32(b[at:]))
+		if n > len(b)-at-frameHeader {
+			break
+		}
+		body := b[at+8 : at+frameHeader+n]
+		if crc32.Checksum(body, checksums) != binary.LittleEndian.Uint32(b[at+4:]) {
+			break
+		}
+		at += frameHeader + n
+		out = append(out, frame{body[0], body[1:], at})
+	}
+	return out
+}
+
+func parse(b []byte, known func(Seal) bool) *Index {
+	all := frames(b)
+	last, seal := -1, sealFrame{}
+	for i := len(all) - 1; i >= 0 && last < 0; i-- {
+		if all[i].kind != frameSeal {
+			continue
+		}
+		var s sealFrame
+		if json.Unmarshal(all[i].payload, &s) == nil && known(s.Seal) {
+			last, seal = i, s
+		}
+	}
+	x := NewIndex()
+	for _, f := range all[:last+1] {
+		if x.apply(f) != nil {
+			return NewIndex()
+		}
+	}
+	if last < 0 || x.dirs[""] == nil {
+		return NewIndex()
+	}
+	x.seal, x.dev = seal.Seal, seal.Dev
+	if all[last].end == len(b) {
+		x.file = int64(len(b))
+	}
+	return x
+}
+
+func (x *Index) apply(f frame) error {
+	d := decoder{b: f.payload}
+	for f.kind != frameSeal && len(d.b) > 0 {
+		path, r, err := d.record()
+		if err != nil {
+			return err
+		}
+		if f.kind == frameHeads {
+			old := x.dirs[path]
+			if old == nil {
+				return errIndex
+			}
+			r.rows, r.n = old.rows, old.n
+		}
+		x.put(path, r)
+	}
+	return nil
+}
+
+// Save writes what an accepted capture learned, under the seal that holds it. A
+// small change is appended; a file in which most is out of date is written anew.
+func (d *Draft) Save(dir fsx.Dir, name string) error {
+	fresh := d.x.file == 0 || d.x.file > 4*d.x.size+4*frameLimit
+	n, err := d.save(dir, name, fresh)
+	if err != nil {
+		d.x.file = 0 // frames behind a torn one would never be read
+		return fmt.Errorf("write stat index: %w", err)
+	}
+	if fresh {
+		d.x.file = 0
+	}
+	d.x.file += n
+	return nil
+}
+
+func (d *Draft) save(dir fsx.Dir, name string, fresh bool) (int64, error) {
+	tmp := name + ".new"
+	var f fsx.File
+	var err error
+	if fresh {
+		if err = dir.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return 0, err
+		}
+		f, err = dir.Create(tmp, 0o600)
+	} else {
+		f, err = dir.Append(name, 0o600)
+	}
+	if err != nil {
+		return 0, err
+	}
+	w := &frameWriter{w: f}
+	if fresh {
+		w.raw([]byte(indexMagic))
+		d.x.each(w)
+	} else {
+		d.each(w)
+	}
+	s, _ := json.Marshal(sealFrame{d.x.seal, d.x.dev}) // plain data: always encodes
+	w.flush()
+	w.frame(frameSeal, s)
+	if err = errors.Join(w.err, f.Close()); err != nil || !fresh {
+		return w.n, err
+	}
+	return w.n, dir.Rename(tmp, dir, name)
+}
+
+// each writes every directory that can be reached from the root: records of
+// directories that went away are left behind here.
+func (x *Index) each(w *frameWriter) {
+	var visit func(path string)
+	visit = func(path string) {
+		r := x.dirs[path]
+		if r == nil {
+			return
+		}
+		w.record(frameRecords, path, r)
+		rows, err := r.decode()
+		if err != nil {
+			w.err = errors.Join(w.err, err)
+			return
+		}
+		for i := range rows {
+			if rows[i].entry.Kind == "dir" {
+				visit(join(path, rows[i].entry.Name))
+			}
+		}
+	}
+	visit("")
+}
+
+// frameWriter gathers records of one kind into frames.
+type frameWriter struct {
+	w    io.Writer
+	kind byte
+	buf  []byte
+	n    int64 // bytes written
+	err  error
+}
+
+func (w *frameWriter) raw(b []byte) {
+	if w.err == nil {
+		_, w.err = w.w.Write(b)
+		w.n += int64(len(b))
+	}
+}
+
+func (w *frameWriter) record(kind byte, path string, r *record) {
+	if kind != w.kind || len(w.buf) > frameLimit {
+		w.flush()
+		w.kind = kind
+	}
+	w.buf = r.append(w.buf, path)
+}
+
+func (w *frameWriter) flush() {
+	if len(w.buf) > 0 {
+		w.frame(w.kind, w.buf)
+		w.buf = w.buf[:0]
+	}
+}
+
+func (w *frameWriter) frame(kind byte, payload []byte) {
+	sum := crc32.Update(crc32.Checksum([]byte{kind}, checksums), checksums, payload)
+	h := binary.LittleEndian.AppendUint32(nil, uint32(len(payload)))
+	h = binary.LittleEndian.AppendUint32(h, sum)
+	w.raw(append(h, kind))
+	w.raw(payload)
+}

@@ -1,0 +1,262 @@
+package capture
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"path"
+	"slices"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/track"
+)
+
+// Files with several names. A group is told in the tree by a name made of its
+// smallest path. A capture that looks only at some places keeps the groups right by
+// looking at every name of an inode when it looks at one; when it meets an inode
+// whose names it does not all know, it gives up, and everything is looked at.
+
+// errUnclear ends a capture of some places: only a look at everything can tell.
+var errUnclear = errors.New("a file has names that are not known")
+
+// linkRef is one name of an inode that has several.
+type linkRef struct {
+	n *node
+	i int
+}
+
+func (r linkRef) row() *row    { return &r.n.rows[r.i] }
+func (r linkRef) path() string { return join(r.n.path, r.row().entry.Name) }
+
+func linked(r *row) bool { return r != nil && r.nlink > 1 && r.entry.Kind == retake.KindFile }
+
+// noteLinks notes the rows of a directory that have other names, and holds the
+// directory back until the group is known.
+func (w *walker) noteLinks(n *node) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range n.rows {
+		r := &n.rows[i]
+		if !linked(r) || n.carried(r.entry.Name) {
+			continue
+		}
+		w.links[r.ino] = append(w.links[r.ino], linkRef{n, i})
+		n.held = true
+	}
+}
+
+// noteLoss notes that a name which had others is gone or replaced; below: it was not
+// in question by itself, so its other names were not either.
+func (w *walker) noteLoss(path string, old *row, below bool) {
+	if w.o.Only == nil || !linked(old) {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.unclear = w.unclear || below
+	w.lost = append(w.lost, lostLink{old.ino, path})
+}
+
+type lostLink struct {
+	ino  uint64
+	path string
+}
+
+// inodeSpots adds the files that are known by their numbers alone.
+func (w *walker) inodeSpots(s *spot) error {
+	if len(w.o.Inodes) == 0 {
+		return nil
+	}
+	for dir, r := range w.x.dirs {
+		rows, err := r.decode()
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			if rows[i].entry.Kind == retake.KindFile && w.o.Inodes[rows[i].ino] {
+				s.at(join(dir, rows[i].entry.Name)).mark |= track.Name
+			}
+		}
+	}
+	return nil
+}
+
+// linkSpots adds all names of every inode of which one name is in question.
+func (w *walker) linkSpots(s *spot) error {
+	if len(w.x.links) == 0 {
+		return nil
+	}
+	rows := map[string][]row{}
+	for p, m := range w.o.Only {
+		dir, name := path.Split(p)
+		dir = path.Clean("/" + dir)[1:]
+		if rows[dir] == nil {
+			r := w.x.dirs[dir]
+			if r == nil {
+				continue
+			}
+			var err error
+			if rows[dir], err = r.decode(); err != nil {
+				return err
+			}
+		}
+		if r := knownName(rows[dir], name); linked(r) {
+			for _, other := range w.x.links[r.ino] {
+				s.at(other).mark |= m &^ track.Deep
+			}
+		}
+	}
+	return nil
+}
+
+// resolveLinks names the groups. A group is named by its smallest path, so that
+// equal trees get equal ids; an inode whose other names lie outside the root is
+// an ordinary file.
+func (w *walker) resolveLinks() error {
+	if w.o.Only != nil && !w.linksClear() {
+		return errUnclear
+	}
+	for _, refs := range w.links {
+		group := ""
+		if len(refs) > 1 {
+			least := ""
+			for _, r := range refs {
+				if p := r.path(); least == "" || p < least {
+					least = p
+				}
+			}
+			h := sha256.Sum256([]byte(least))
+			group = hex.EncodeToString(h[:8])
+		}
+		for _, r := range refs {
+			setGroup(&r.row().entry, group)
+		}
+		w.inodes[refs[0].row().ino] = namesOf(refs)
+	}
+	return nil
+}
+
+// inode is one that has several names: those that we met, and how many it has.
+type inode struct {
+	paths []string
+	nlink uint64
+	ctime int64
+}
+
+func namesOf(refs []linkRef) inode {
+	out := inode{}
+	for _, r := range refs {
+		out.paths = append(out.paths, r.path())
+		if r.row().ctime >= out.ctime {
+			out.nlink, out.ctime = r.row().nlink, r.row().ctime
+		}
+	}
+	return out
+}
+
+// sure reports whether the names that were not met lie elsewhere: a link that was
+// made while we looked may be a name that we had passed already.
+func (w *walker) sure() bool {
+	for _, i := range w.inodes {
+		if i.nlink != uint64(len(i.paths)) && i.ctime >= w.started-int64(stampTick) {
+			return false
+		}
+	}
+	return true
+}
+
+// linksClear reports whether every inode that was met is known by all its names,
+// or is one that was known to have names elsewhere and has them still.
+func (w *walker) linksClear() bool {
+	if w.unclear {
+		return false
+	}
+	for ino, refs := range w.links {
+		n := refs[0].row().nlink
+		elsewhere := w.x.outside[ino] && len(refs) == len(w.x.links[ino])
+		if n != uint64(len(refs)) && !elsewhere {
+			return false
+		}
+	}
+	return true
+}
+
+// keepLinks remembers the names of inodes for the next capture of some places.
+func (w *walker) keepLinks() {
+	x := w.x
+	if w.o.Only == nil {
+		x.links, x.outside = map[uint64][]string{}, map[uint64]bool{}
+	}
+	for _, l := range w.lost {
+		x.links[l.ino] = slices.DeleteFunc(x.links[l.ino], func(p string) bool { return p == l.path })
+		if len(x.links[l.ino]) == 0 {
+			delete(x.links, l.ino)
+			delete(x.outside, l.ino)
+		}
+	}
+	for ino, i := range w.inodes {
+		x.links[ino] = i.paths
+		if delete(x.outside, ino); i.nlink != uint64(len(i.paths)) {
+			x.outside[ino] = true
+		}
+	}
+}
+
+// regrouped is a file that differs in nothing, unless its group of links does.
+type regrouped struct {
+	path     string
+	old, now retake.Entry
+}
+
+// noteGroup keeps for the end what cannot be told before all links are known.
+func (w *walker) noteGroup(path string, old, now *row) {
+	if w.emit == nil || !linked(now) && groupOf(&old.entry) == "" {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.regroup = append(w.regroup, regrouped{path, old.entry, now.entry})
+}
+
+func groupOf(e *retake.Entry) string {
+	if e.Extra == nil {
+		return ""
+	}
+	return e.Extra.Group
+}
+
+// tellGroups gives changed files the groups that they are in now, and tells of those
+// whose group alone changed.
+func (w *walker) tellGroups(out []retake.Change) []retake.Change {
+	groups := map[string]string{}
+	for _, refs := range w.links {
+		for _, r := range refs {
+			groups[r.path()] = groupOf(&r.row().entry)
+		}
+	}
+	for i := range out {
+		if e := out[i].After; e != nil && e.Kind == retake.KindFile {
+			now := *e
+			setGroup(&now, groups[out[i].Path])
+			out[i].After = &now
+		}
+	}
+	for _, r := range w.regroup {
+		if group := groups[r.path]; group != groupOf(&r.old) {
+			setGroup(&r.now, group)
+			out = append(out, retake.Change{Path: r.path, What: retake.Moded, Before: &r.old, After: &r.now})
+		}
+	}
+	return out
+}
+
+func setGroup(e *retake.Entry, group string) {
+	x := retake.Extra{}
+	if e.Extra != nil {
+		x = *e.Extra
+	}
+	x.Group = group
+	if e.Extra = &x; group == "" && len(x.Xattrs) == 0 && len(x.Holes) == 0 {
+		e.Extra = nil
+	}
+}

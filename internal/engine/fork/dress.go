@@ -1,0 +1,41 @@
+package fork
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/marker"
+)
+
+// foreign are the setuid and setgid bits: they run a program with the rights of its owner or group.
+const foreign = 0o6000
+
+// dress gives an entry's attributes. Only root can give files away: for others they
+// stay ours, and lend our rights to nobody.
+func (g *grower) dress(e *retake.Entry, give func(fsx.Dressing) error) error {
+	d := fsx.Dressing{Owner: true, UID: e.UID, GID: e.GID, Mode: e.Mode, Mtime: e.ModTime}
+	if e.Extra != nil && len(e.Extra.Xattrs) > 0 { // what is new has none to lose
+		d.Xattrs = e.Extra.Xattrs
+		if d.Xattrs[marker.Xattr] != nil { // a workspace that lies in this one stays where it is
+			d.Xattrs = maps.Clone(d.Xattrs)
+			delete(d.Xattrs, marker.Xattr)
+		}
+	}
+	err := give(d)
+	if errors.Is(err, fs.ErrPermission) {
+		d.Owner, d.Mode = false, d.Mode&^foreign
+		if err = give(d); err == nil || errors.Is(err, errors.ErrUnsupported) {
+			g.warn("owner", "some files are ours in the fork: only root can give files away")
+		}
+	}
+	if errors.Is(err, errors.ErrUnsupported) && len(d.Xattrs) > 0 {
+		d.Xattrs = nil
+		if err = give(d); err == nil {
+			g.warn("attributes", "the file system of the fork holds no extended attributes")
+		}
+	}
+	return err
+}

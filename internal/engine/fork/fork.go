@@ -1,0 +1,193 @@
+// Package fork grows a stored tree into an empty directory by the cheapest means the
+// file system has: it shares the storage of live files, copies them, or takes the
+// bytes from the store.
+//
+// It may write below the directory it is given, and nowhere else; live files it only
+// reads. It goes by handles and single names, follows no link, and after an error it
+// leaves what it has to its caller, who removes the directory.
+//
+//	G1  A file gets the bytes of its entry. Those of a live file count only when it
+//	    looks as it did at its capture after they were taken.
+//	G2  Until all below it is done, a directory is open to its owner alone; its own
+//	    mode, owner and time come last.
+//	G3  When Grow answers no error, what lies in the directory survives a power cut.
+package fork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/storage/store"
+)
+
+// Stamp is what a live file looked like when it was captured.
+type Stamp struct {
+	Ino   uint64 // as Number gives it
+	Nlink uint64
+	Size  int64
+	Mtime int64
+	Ctime int64
+}
+
+// Job is one tree to grow. Same and Wrote may be called from several goroutines,
+// Progress by one at a time.
+type Job struct {
+	Trees    store.Trees
+	Want     retake.Entry // root of the tree
+	To       fsx.Dir      // an empty directory that was made for this
+	From     fsx.Dir      // the live workspace; nil: all comes from the store
+	Same     func(path string, e retake.Entry) (Stamp, bool)
+	Number   func(fsx.Info) uint64 // the inode number as stamps have it; nil: as it is
+	Workers  int                   // 0: one for each processor
+	Progress func(retake.Progress)
+	// Wrote hears what stat told of each path after its last touch; the root is "".
+	// Blocks may still change when the file system gives room.
+	Wrote func(path string, i fsx.Info)
+}
+
+// Report is what grew.
+type Report struct {
+	Files    int64 // names that are not directories
+	Dirs     int64 // the root included
+	Bytes    int64 // a file with several names once
+	Cloned   int64 // files that share the storage of a live one
+	Copied   int64 // files whose bytes were written; an empty one is neither
+	Warnings []retake.Warning
+}
+
+var errNotTree = errors.New("the root of a tree is a directory")
+
+// Grow makes the tree. The caller removes the directory after an error.
+func Grow(ctx context.Context, j Job) (Report, error) {
+	g := &grower{Job: j, firsts: map[oneFile]string{}}
+	g.work.wake.L = &g.work.mu
+	if g.Workers <= 0 {
+		g.Workers = runtime.GOMAXPROCS(0)
+	}
+	if g.Same == nil {
+		g.From = nil
+	}
+	if err := g.grow(ctx); err != nil {
+		return g.report(), fmt.Errorf("grow fork: %w", err)
+	}
+	g.tell()
+	return g.report(), nil
+}
+
+// grower is one job at work.
+type grower struct {
+	Job
+	work pile
+	stop atomic.Bool
+
+	mu       sync.Mutex // guards the four below
+	err      error
+	warnings []retake.Warning
+	firsts   map[oneFile]string // files with several names, and the path that has the bytes
+	links    []link
+
+	telling                            sync.Mutex // held while Progress runs
+	files, dirs, bytes, cloned, copied atomic.Int64
+	refused                            atomic.Int64 // clones that were not supported
+}
+
+func (g *grower) grow(ctx context.Context) error {
+	if g.Want.Kind != retake.KindDir {
+		return errNotTree
+	}
+	names, err := g.To.Names()
+	if err == nil && len(names) > 0 {
+		err = fsx.ErrNotEmpty
+	}
+	if err != nil {
+		return err
+	}
+	root := &plot{e: g.Want, to: g.To, live: g.From}
+	root.left.Store(1)
+	g.work.push(task{p: root})
+	var wg sync.WaitGroup
+	for range g.Workers {
+		wg.Go(func() { g.labour(ctx) })
+	}
+	wg.Wait()
+	if g.stop.Load() {
+		return g.err
+	}
+	if root.waits() {
+		if err := g.linkAll(ctx); err != nil {
+			return err
+		}
+		if err := g.settleBelow(ctx, g.To, root); err != nil {
+			return err
+		}
+	}
+	err = g.To.SyncFS()
+	if errors.Is(err, fsx.ErrUntraced) || errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
+}
+
+// fail keeps the first error; the others follow from it.
+func (g *grower) fail(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.err == nil {
+		g.err = err
+	}
+	g.stop.Store(true)
+}
+
+// warn says a thing once.
+func (g *grower) warn(code, text string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, w := range g.warnings {
+		if w.Code == code {
+			return
+		}
+	}
+	g.warnings = append(g.warnings, retake.Warning{Code: code, Text: text})
+}
+
+func (g *grower) report() Report {
+	return Report{
+		Files: g.files.Load(), Dirs: g.dirs.Load(), Bytes: g.bytes.Load(),
+		Cloned: g.cloned.Load(), Copied: g.copied.Load(), Warnings: g.warnings,
+	}
+}
+
+const tellEvery = 256
+
+// tick counts a name that is not a directory.
+func (g *grower) tick() {
+	if g.files.Add(1)%tellEvery == 0 {
+		g.tell()
+	}
+}
+
+func (g *grower) tell() {
+	if g.Progress == nil {
+		return
+	}
+	g.telling.Lock()
+	defer g.telling.Unlock()
+	g.Progress(retake.Progress{Files: g.files.Load(), Total: g.Want.Sum.Files + g.Want.Sum.Symlinks, Bytes: g.bytes.Load()})
+}
+
+func (g *grower) wrote(path string, stat func() (fsx.Info, error)) error {
+	if g.Wrote == nil {
+		return nil
+	}
+	i, err := stat()
+	if err == nil {
+		g.Wrote(path, i)
+	}
+	return err
+}

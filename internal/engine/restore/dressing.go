@@ -1,0 +1,89 @@
+package restore
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/marker"
+	"github.com/retake-dev/retake/internal/pure/tree"
+)
+
+// dressDirs gives directories what they wear, those below first. A directory in which
+// we changed names gets its time back.
+func (r *run) dressDirs() error {
+	wear := map[string]*retake.Entry{}
+	for _, s := range slices.Concat(r.Plan.Writes, r.Plan.Times) {
+		if isDir(s.Then) {
+			wear[rootless(s.Path)] = s.Then
+		}
+	}
+	paths := sortedKeys(wear)
+	for p := range r.loose {
+		if wear[p] == nil {
+			paths = append(paths, p)
+		}
+	}
+	slices.SortFunc(paths, func(a, b string) int { return comparePaths(b, a) })
+	for _, path := range paths {
+		if err := r.dressDir(path, wear[path]); err != nil {
+			if errors.Is(err, fsx.ErrCrashed) {
+				return err
+			}
+			r.fail(show(path), err)
+		}
+	}
+	return nil
+}
+
+func show(path string) string {
+	if path == "" {
+		return tree.Root
+	}
+	return path
+}
+
+func (r *run) dressDir(path string, e *retake.Entry) error {
+	d, err := r.way.dir(path)
+	if err != nil {
+		return err
+	}
+	if err := r.known(d, path); err != nil {
+		return err
+	}
+	if e == nil { // it was only made writable
+		i, err := d.Stat()
+		if err != nil {
+			return err
+		}
+		return d.DressSelf(fsx.Dressing{Mode: r.loose[path], Mtime: i.Mtime})
+	}
+	if r.made[path] == 0 {
+		if e, err = marked(d, e); err != nil {
+			return err
+		}
+	}
+	return r.dressing(e, d.DressSelf)
+}
+
+// marked leaves a directory that was there the mark by which we know it, and gives it
+// none: a workspace may lie in another one. A directory that comes back brings its own.
+func marked(d fsx.Dir, e *retake.Entry) (*retake.Entry, error) {
+	has, err := d.Xattrs()
+	if err != nil {
+		return e, err
+	}
+	out, x := *e, extra(e)
+	attrs := maps.Clone(unmarked(x.Xattrs))
+	if id := has[marker.Xattr]; id != nil {
+		if attrs == nil {
+			attrs = map[string][]byte{}
+		}
+		attrs[marker.Xattr] = id
+	}
+	x.Xattrs = attrs
+	out.Extra = &x
+	return &out, nil
+}

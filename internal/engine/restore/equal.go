@@ -1,0 +1,104 @@
+package restore
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/marker"
+	"github.com/retake-dev/retake/internal/storage/store"
+)
+
+// sameBytes reports whether two entries hold the same: kind, and bytes or text.
+// What lies in a directory does not count.
+func (p *planner) sameBytes(ctx context.Context, a, b *retake.Entry) (bool, error) {
+	switch {
+	case a == nil || b == nil:
+		return a == b, nil
+	case a.Kind != b.Kind:
+		return false, nil
+	case a.Kind != retake.KindFile && a.Kind != retake.KindSymlink:
+		return true, nil
+	case a.Object == b.Object:
+		return true, nil
+	case a.Size != b.Size, !isLive(a.Object) && !isLive(b.Object):
+		return false, nil
+	}
+	key := [2]retake.ObjectID{a.Object, b.Object}
+	if same, ok := p.compared[key]; ok {
+		return same, nil
+	}
+	same, err := equalObjects(ctx, p.Trees, a.Object, b.Object)
+	p.compared[key] = same
+	return same, err
+}
+
+func equalObjects(ctx context.Context, t store.Trees, a, b retake.ObjectID) (bool, error) {
+	x, err := t.File(ctx, a)
+	if err != nil {
+		return false, err
+	}
+	defer x.Close() //nolint:errcheck // only read
+	y, err := t.File(ctx, b)
+	if err != nil {
+		return false, err
+	}
+	defer y.Close() //nolint:errcheck // only read
+	return store.SameBytes(x, y)
+}
+
+// sameDress reports whether mode, owner, attributes, links and holes are the same.
+func sameDress(a, b *retake.Entry) bool {
+	x, y := extra(a), extra(b)
+	return a.Mode == b.Mode && a.UID == b.UID && a.GID == b.GID && x.Group == y.Group &&
+		slices.Equal(x.Holes, y.Holes) && sameXattrs(a, b)
+}
+
+// sameXattrs: whether a directory that stays is a workspace, below the root too, is
+// nothing that a restore decides.
+func sameXattrs(a, b *retake.Entry) bool {
+	x, y := extra(a).Xattrs, extra(b).Xattrs
+	if isDir(a) && isDir(b) {
+		x, y = unmarked(x), unmarked(y)
+	}
+	return maps.EqualFunc(x, y, bytes.Equal)
+}
+
+func unmarked(xattrs map[string][]byte) map[string][]byte {
+	if xattrs[marker.Xattr] == nil {
+		return xattrs
+	}
+	out := maps.Clone(xattrs)
+	delete(out, marker.Xattr)
+	return out
+}
+
+func extra(e *retake.Entry) retake.Extra {
+	if e.Extra == nil {
+		return retake.Extra{}
+	}
+	return *e.Extra
+}
+
+// difference names what a step does.
+func difference(now, then *retake.Entry, sameBytes bool) retake.Difference {
+	switch {
+	case now == nil && then == nil:
+		return ""
+	case now == nil:
+		return retake.Added
+	case then == nil:
+		return retake.Deleted
+	case now.Kind != then.Kind:
+		return retake.Retyped
+	case !sameBytes:
+		return retake.Edited
+	case !sameDress(now, then):
+		return retake.Moded
+	case now.ModTime != then.ModTime:
+		return retake.Timed
+	}
+	return ""
+}

@@ -1,0 +1,121 @@
+package restore
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+
+	"github.com/retake-dev/retake/internal/platform/fsx"
+)
+
+// holdList is the name of the list in a hold: what each file in it looked like when a
+// checkpoint held it. A file that looks otherwise was written to since, and is in no
+// checkpoint.
+const holdList = "list"
+
+// heldFile is one name that may be found in a hold.
+type heldFile struct {
+	Name string  `json:"name"`
+	Path []byte  `json:"path"`
+	Look []looks `json:"look"` // as it was, and as it should become
+}
+
+type looks struct {
+	Size  int64 `json:"size"`
+	Mtime int64 `json:"mtime"`
+}
+
+// writeList says what the hold will have in it, before anything is.
+func (r *run) writeList() error {
+	f, err := r.hold.Create(holdList, 0o600)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	enc := json.NewEncoder(w)
+	for i, o := range r.ops {
+		if o.deed == vacate || o.deed == dress {
+			continue
+		}
+		h := heldFile{Name: strconv.Itoa(i), Path: []byte(o.path)}
+		if s, ok := r.Stamp(o.path); ok && o.step.Now != nil {
+			h.Look = append(h.Look, looks{s.Size, s.Mtime})
+		}
+		if t := o.step.Then; t != nil {
+			h.Look = append(h.Look, looks{t.Size, t.ModTime})
+		}
+		if err := enc.Encode(h); err != nil {
+			return closing(err, f)
+		}
+	}
+	return closing(w.Flush(), f)
+}
+
+// ClearHold removes from a hold what a checkpoint holds as well. What was written to
+// since it was displaced stays, and the hold with it.
+func ClearHold(parent fsx.Dir, id string) error {
+	d, err := parent.OpenDir(id)
+	if err != nil {
+		return fmt.Errorf("open hold: %w", err)
+	}
+	defer d.Close() //nolint:errcheck // a directory handle
+	listed, err := readList(d)
+	if err != nil {
+		return fmt.Errorf("read hold: %w", err)
+	}
+	stays := false
+	for _, h := range listed {
+		for _, name := range []string{h.Name, h.Name + unused, h.Name + wasThere} {
+			stays = !clearHeld(d, name, h) || stays
+		}
+	}
+	if stays {
+		return nil
+	}
+	if err := d.Remove(holdList); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("clear hold: %w", err)
+	}
+	if err := parent.RemoveDir(id); err != nil && !errors.Is(err, fsx.ErrNotEmpty) {
+		return fmt.Errorf("clear hold: %w", err)
+	}
+	return nil
+}
+
+func clearHeld(d fsx.Dir, name string, h heldFile) (gone bool) {
+	i, err := d.Lstat(name)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	if i.Type == fsx.Directory {
+		return d.RemoveDir(name) == nil
+	}
+	for _, l := range h.Look {
+		if i.Type != fsx.Regular || l.Size == i.Size && l.Mtime == i.Mtime {
+			return d.Remove(name) == nil
+		}
+	}
+	return false
+}
+
+func readList(d fsx.Dir) ([]heldFile, error) {
+	f, err := d.OpenFile(holdList)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	var out []heldFile
+	for dec := json.NewDecoder(bufio.NewReader(f)); dec.More(); {
+		var h heldFile
+		if err := dec.Decode(&h); err != nil {
+			return out, nil // the rest was cut off; what is not listed stays
+		}
+		out = append(out, h)
+	}
+	return out, nil
+}

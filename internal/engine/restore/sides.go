@@ -1,0 +1,127 @@
+package restore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/store"
+)
+
+// sides are the three entries at one path: what is there now, what it was when the
+// change began that is taken back or brought, and what is wanted. A nil is nothing.
+type sides struct{ now, base, want *retake.Entry }
+
+// walk goes down where want differs from base, and calls f for every pair, a
+// directory before what lies in it. Below a directory for which f answers false it
+// does not go.
+type walk struct {
+	trees store.Trees
+	two   bool // base is what is there now
+	f     func(path string, s sides, kin map[string]string) (deeper bool, err error)
+}
+
+// below compares what lies in the directories of s.
+func (w *walk) below(ctx context.Context, path string, s sides) error {
+	if isDir(s.base) && isDir(s.want) && s.base.Object == s.want.Object {
+		return nil
+	}
+	var lists [3][]retake.Entry
+	for i, e := range []*retake.Entry{s.now, s.want, s.base} {
+		if i == 2 && w.two {
+			break
+		}
+		var err error
+		if lists[i], err = w.list(ctx, path, e); err != nil {
+			return err
+		}
+	}
+	kin := units(path, lists[0], lists[1])
+	for len(lists[0])+len(lists[1])+len(lists[2]) > 0 {
+		name := least(lists[:]...)
+		var k sides
+		k.now, lists[0] = pop(lists[0], name)
+		k.want, lists[1] = pop(lists[1], name)
+		if k.base, lists[2] = pop(lists[2], name); w.two {
+			k.base = k.now
+		}
+		if err := w.name(ctx, join(path, name), k, kin); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// name has one name decided, and goes below it.
+func (w *walk) name(ctx context.Context, path string, s sides, kin map[string]string) error {
+	deeper, err := w.f(path, s, kin)
+	if err != nil || !deeper || !isDir(s.now) && !isDir(s.base) && !isDir(s.want) {
+		return err
+	}
+	return w.below(ctx, path, s)
+}
+
+func (w *walk) list(ctx context.Context, path string, e *retake.Entry) ([]retake.Entry, error) {
+	if !isDir(e) {
+		return nil, nil
+	}
+	entries, err := w.trees.Dir(ctx, e.Object)
+	if err != nil {
+		return nil, fmt.Errorf("list %q: %w", path, err)
+	}
+	return entries, ctx.Err()
+}
+
+func least(lists ...[]retake.Entry) string {
+	out, found := "", false
+	for _, l := range lists {
+		if len(l) > 0 && (!found || l[0].Name < out) {
+			out, found = l[0].Name, true
+		}
+	}
+	return out
+}
+
+func pop(l []retake.Entry, name string) (*retake.Entry, []retake.Entry) {
+	if len(l) == 0 || l[0].Name != name {
+		return nil, l
+	}
+	return &l[0], l[1:]
+}
+
+func isDir(e *retake.Entry) bool { return e != nil && e.Kind == retake.KindDir }
+
+// units finds the databases of a directory: the path of each member maps to the
+// path of the database it belongs to.
+func units(dir string, lists ...[]retake.Entry) map[string]string {
+	there, dirs := map[string]bool{}, map[string]bool{}
+	var beside []string
+	for _, l := range lists {
+		for i := range l {
+			there[l[i].Name] = true
+			if isDir(&l[i]) {
+				dirs[l[i].Name] = true
+			}
+			for _, c := range retake.Companions {
+				if strings.HasSuffix(l[i].Name, c) {
+					beside = append(beside, l[i].Name)
+				}
+			}
+		}
+	}
+	var out map[string]string
+	for _, name := range beside {
+		for _, c := range retake.Companions {
+			base, ok := strings.CutSuffix(name, c)
+			if !ok || base == "" || !there[base] || dirs[base] || dirs[name] {
+				continue
+			}
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[join(dir, name)], out[join(dir, base)] = join(dir, base), join(dir, base)
+		}
+	}
+	return out
+}

@@ -1,0 +1,259 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/tree"
+)
+
+// tidy makes the decisions about single paths fit together.
+func (p *planner) tidy(ctx context.Context) error {
+	p.keepUnits()
+	p.keepOccupied()
+	if err := p.addParents(ctx); err != nil {
+		return err
+	}
+	if err := p.nameSides(ctx); err != nil {
+		return err
+	}
+	p.addTimes()
+	return nil
+}
+
+// addTimes puts the times of directories back in which names are changed. One in which
+// names come or go by a change that others share keeps the new time: who watches it
+// must see that.
+func (p *planner) addTimes() {
+	timed, renamed := map[string]bool{}, map[string]bool{}
+	for _, s := range slices.Concat(p.plan.Times, p.plan.Writes) {
+		if isDir(s.Then) {
+			timed[rootless(s.Path)] = true
+		}
+	}
+	var dirs []string
+	for _, o := range order(&p.plan) {
+		dir, _ := split(o.path)
+		renamed[dir] = renamed[dir] || o.step.Now == nil || o.step.Then == nil
+		if p.dirs[dir] != nil && !timed[dir] {
+			timed[dir] = true
+			dirs = append(dirs, dir)
+		}
+	}
+	going := map[string]bool{}
+	for _, s := range p.touched() {
+		going[s.Path] = !isDir(s.Then)
+	}
+	for _, dir := range dirs {
+		if going[dir] || renamed[dir] && p.Base != nil {
+			continue
+		}
+		e := p.dirs[dir]
+		p.plan.Times = append(p.plan.Times, retake.Step{Path: show(dir), What: retake.Timed, Now: e, Then: e})
+	}
+	sortSteps(p.plan.Times)
+}
+
+func sortSteps(steps []retake.Step) {
+	slices.SortFunc(steps, func(a, b retake.Step) int { return comparePaths(a.Path, b.Path) })
+}
+
+// keepUnits leaves all files of a database when one of them is left: half of it is
+// worse than either.
+func (p *planner) keepUnits() {
+	stays := map[string]retake.KeepReason{}
+	for _, k := range p.plan.Keeps {
+		for _, c := range append([]string{""}, retake.Companions...) {
+			if base, ok := strings.CutSuffix(k.Path, c); ok {
+				stays[base] = k.Why
+			}
+		}
+	}
+	for unit := range p.movedUnits {
+		if _, known := stays[unit]; !known {
+			stays[unit] = retake.KeepChanged
+		}
+	}
+	drop := func(s retake.Step) bool {
+		why, ok := stays[s.Unit]
+		if s.Unit == "" || !ok {
+			return false
+		}
+		p.plan.Keeps = append(p.plan.Keeps, retake.Keep{Path: s.Path, Why: why, Detail: "belongs to " + s.Unit})
+		return true
+	}
+	p.plan.Writes = slices.DeleteFunc(p.plan.Writes, drop)
+	p.plan.Deletes = slices.DeleteFunc(p.plan.Deletes, drop)
+}
+
+// keepOccupied leaves directories in which something stays. What should stand in
+// their place cannot come.
+func (p *planner) keepOccupied() {
+	stays := map[string]bool{}
+	note := func(path string) {
+		for dir, _ := split(strings.TrimSuffix(path, "/")); dir != "" && !stays[dir]; dir, _ = split(dir) {
+			stays[dir] = true
+		}
+	}
+	for _, k := range p.plan.Keeps {
+		note(k.Path)
+	}
+	for _, path := range p.stays {
+		note(path)
+	}
+	occupied := func(s retake.Step) bool {
+		if !isDir(s.Now) || isDir(s.Then) || !stays[s.Path] && !p.nowGaps.above[s.Path] {
+			return false
+		}
+		p.plan.Keeps = append(p.plan.Keeps, retake.Keep{Path: s.Path + "/", Why: retake.KeepOccupied, Detail: "something in it stays"})
+		if p.nowGaps.above[s.Path] {
+			p.uncaptured = append(p.uncaptured, s.Path+"/")
+		}
+		return true
+	}
+	p.plan.Deletes = slices.DeleteFunc(p.plan.Deletes, occupied)
+	p.plan.Writes = slices.DeleteFunc(p.plan.Writes, occupied)
+	p.keepRepositories()
+}
+
+// keepRepositories leaves the repository of a directory that should go and stays after
+// all.
+func (p *planner) keepRepositories() {
+	if p.Git {
+		return
+	}
+	kept := map[string]bool{}
+	for _, k := range p.plan.Keeps {
+		if repo := join(strings.TrimSuffix(k.Path, "/"), gitDir); k.Why == retake.KeepOccupied && !p.named(repo) {
+			kept[repo] = true
+		}
+	}
+	told := map[string]bool{}
+	p.plan.Deletes = slices.DeleteFunc(p.plan.Deletes, func(s retake.Step) bool {
+		for at := s.Path; at != ""; at, _ = split(at) {
+			if kept[at] {
+				told[at] = true
+				return true
+			}
+		}
+		return false
+	})
+	for _, repo := range sortedKeys(told) {
+		p.plan.Keeps = append(p.plan.Keeps, retake.Keep{Path: repo + "/", Why: retake.KeepGit, Detail: "its directory stays"})
+	}
+}
+
+// addParents brings the directories that a chosen path needs.
+func (p *planner) addParents(ctx context.Context) error {
+	if len(p.Paths) == 0 && p.Base == nil {
+		return nil
+	}
+	have := map[string]bool{"": true}
+	for _, s := range p.plan.Writes {
+		if isDir(s.Then) {
+			have[s.Path] = true
+		}
+	}
+	var more []retake.Step
+	for _, s := range p.plan.Writes {
+		for dir, _ := split(s.Path); !have[dir]; dir, _ = split(dir) {
+			have[dir] = true
+			now, err := found(p.now.Find(ctx, dir))
+			if err != nil {
+				return err
+			}
+			if isDir(now) {
+				continue
+			}
+			want, err := found(tree.Find(ctx, p.Trees, p.Want, dir))
+			if err != nil {
+				return err
+			}
+			if now != nil || want == nil {
+				return fmt.Errorf("a file is in the way of %q", dir)
+			}
+			more = append(more, retake.Step{Path: dir, What: retake.Added, Then: want})
+		}
+	}
+	p.plan.Writes = append(p.plan.Writes, more...)
+	sortSteps(p.plan.Writes)
+	return nil
+}
+
+// found makes a nil of what is not there.
+func found(e retake.Entry, err error) (*retake.Entry, error) {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return &e, err
+}
+
+// comparePaths orders a directory before what lies in it, names by their bytes.
+func comparePaths(a, b string) int {
+	for {
+		i, j := strings.IndexByte(a, '/'), strings.IndexByte(b, '/')
+		if i < 0 || j < 0 || a[:i] != b[:j] {
+			x, y := a, b
+			if i >= 0 {
+				x = a[:i]
+			}
+			if j >= 0 {
+				y = b[:j]
+			}
+			if c := strings.Compare(x, y); c != 0 {
+				return c
+			}
+			return i - j // one of them ends here
+		}
+		a, b = a[i+1:], b[j+1:]
+	}
+}
+
+// maxName is how long a name may be everywhere; room is left for a counter.
+const maxName = 255 - len("-99")
+
+// fitting puts a suffix to the last name of a path, and cuts the name where both do not
+// fit.
+func fitting(path, suffix string) string {
+	dir, name := split(path)
+	for len(name)+len(suffix) > maxName {
+		_, size := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-size]
+	}
+	return join(dir, name+suffix)
+}
+
+// nameSides gives side copies names that are free.
+func (p *planner) nameSides(ctx context.Context) error {
+	taken := map[string]bool{}
+	for _, s := range p.plan.Writes {
+		taken[s.Path] = true
+	}
+	for i := range p.plan.Keeps {
+		k := &p.plan.Keeps[i]
+		if k.Side == "" {
+			continue
+		}
+		k.Side = fitting(k.Path, p.Side)
+		name := k.Side
+		for n := 2; ; n++ {
+			there, err := found(p.now.Find(ctx, name))
+			if err != nil {
+				return err
+			}
+			if there == nil && !taken[name] && !p.nowGaps.holds(name) {
+				break
+			}
+			name = fmt.Sprintf("%s-%d", k.Side, n)
+		}
+		taken[name], k.Side = true, name
+		p.plan.Bytes += k.Then.Size
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+// Package retention says which checkpoints of a timeline may go, and why each of the
+// others stays. It is given rows and a time; it touches nothing and asks nobody.
+//
+//	T1  What is kept on purpose is never dropped, however short the room is.
+//	T2  To thin twice is to thin once, and what is dropped now is not wanted later.
+//	T3  Of an hour and of a day that are thinned the newest stays.
+//	T4  A pause makes nothing older than by a day: neither a holiday nor a clock
+//	    that jumps ahead empties a timeline.
+//	T5  What somebody asked for or named stays for the whole window; only what was
+//	    taken automatically is thinned inside it. When room is short it goes last.
+//	T6  With a last day set, nothing older is kept but pins, the newest, what forks
+//	    were made from and what is in use.
+package retention
+
+import (
+	"slices"
+	"time"
+
+	"github.com/retake-dev/retake"
+)
+
+// The zones of age. Days and hours are those of UTC, so that they are the same
+// whoever asks.
+const (
+	Whole   = 24 * time.Hour     // everything stays
+	Hourly  = 7 * 24 * time.Hour // one of each hour stays
+	Default = 30 * 24 * time.Hour
+
+	Young = time.Hour // goes only when the disk is in danger
+
+	pause   = 24 * time.Hour // the most that a gap between two checkpoints counts
+	ladder  = 20             // newest checkpoints that undo finds whole, however old they are
+	returns = 10             // newest restores that can be taken back, however old they are
+)
+
+// Row is one checkpoint as the rules see it.
+type Row struct {
+	ID      retake.CheckpointID
+	Number  int64
+	Parent  retake.CheckpointID
+	Time    time.Time
+	Trigger retake.Trigger
+	Partial bool
+	Return  *retake.Return
+	Bytes   int64 // that it brought; about what dropping it gives back
+
+	Pinned bool
+	Good   bool // it was verified; the newest one of these stays
+	Turned bool // the result of a check became another one here
+	Base   bool // a fork that lives grew from it
+	Held   bool // something under way needs it
+}
+
+// automatic reports whether a program took the checkpoint without being asked for
+// that state: only these are thinned. Triggers that are not known here are kept.
+func (r Row) automatic() bool {
+	switch r.Trigger {
+	case retake.TriggerPrompt, retake.TriggerRisk, retake.TriggerCall, retake.TriggerQuiet, retake.TriggerSafety, retake.TriggerSession:
+		return !r.Turned
+	default:
+		return false
+	}
+}
+
+// Policy is how long the user keeps checkpoints: at least Within, counted in days of
+// work, and nothing from before GoneBefore. Within 0 is for ever: then nothing goes by
+// its age. A zero GoneBefore sets no last day.
+type Policy struct {
+	Within     time.Duration
+	GoneBefore time.Time
+}
+
+// Why is the reason for which a checkpoint stays.
+type Why string
+
+// The reasons, the strongest first.
+const (
+	Latest Why = "newest"
+	Start  Why = "start"
+	Pinned Why = "pinned"
+	Good   Why = "latest good"
+	Base   Why = "fork base"
+	Held   Why = "in use"
+	Safety Why = "safety point"
+	Undo   Why = "undo"
+	Recent Why = "last hour"
+	Day    Why = "last day"
+	Last   Why = "last moments"
+	Window Why = "kept for the window"
+	Hour   Why = "one an hour"
+	Date   Why = "one a day"
+	All    Why = "all are kept"
+	None   Why = "" // nothing keeps it
+)
+
+// Grip is how firmly a checkpoint is kept.
+type Grip int
+
+// A checkpoint goes when the need is at least its grip; one that is kept on purpose
+// has no need above it.
+const (
+	Loose  Grip = iota // it goes by its age
+	Soft               // it goes when the store is over its budget
+	Kept               // it goes when that is not enough
+	Firm               // it goes when the disk is below its floor
+	Always             // it stays
+)
+
+// Verdict is one checkpoint, and why it stays or goes.
+type Verdict struct {
+	Row
+	Why  Why
+	Grip Grip
+}
+
+// Judge decides about all checkpoints of one timeline, and answers them by number.
+// It must be given all that live: the newest, the start and what undo needs are
+// found among them.
+func Judge(rows []Row, p Policy, now time.Time) []Verdict {
+	rows = slices.Clone(rows)
+	slices.SortFunc(rows, func(a, b Row) int { return compare(a.Number, b.Number) })
+	t := &timeline{rows: rows, ages: ages(rows, now), taken: takenAt(rows, now), p: p}
+	t.purposes()
+	t.newest()
+	out := make([]Verdict, len(rows))
+	for i, r := range rows {
+		out[i] = t.judge(i)
+		out[i].Row = r
+	}
+	return out
+}
+
+func compare(a, b int64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// ages counts for each row the time until now in which something was done: a gap
+// counts for a day at most, and a clock that went back for nothing. So a wrong clock
+// or a long pause ages everything by a day, once.
+func ages(rows []Row, now time.Time) []time.Duration {
+	out := make([]time.Duration, len(rows))
+	var age time.Duration
+	after := now
+	for i, r := range slices.Backward(rows) {
+		age += min(max(after.Sub(r.Time), 0), pause)
+		out[i], after = age, r.Time
+	}
+	return out
+}
+
+// takenAt is when each row was taken, as far as the rows around it can tell. A clock
+// that went back dates a row before the one above it, and one that ran ahead dates it
+// in the future; the last day of such a row must come neither early nor never.
+func takenAt(rows []Row, now time.Time) []time.Time {
+	out := make([]time.Time, len(rows))
+	var high time.Time
+	for i, r := range rows {
+		if !r.Time.After(now) && r.Time.After(high) {
+			high = r.Time
+		}
+		out[i] = high
+	}
+	next := now
+	for i, r := range slices.Backward(rows) {
+		if r.Time.After(now) {
+			out[i] = next // it was taken no later than the one after it
+		}
+		next = out[i]
+	}
+	return out
+}
+
+type timeline struct {
+	rows    []Row
+	ages    []time.Duration
+	taken   []time.Time
+	p       Policy
+	purpose map[int]Why       // by index: kept on purpose
+	hours   map[time.Time]int // index of the newest of each hour
+	days    map[time.Time]int
+}
+
+// newest finds the last of each hour and each day, in the order of the line.
+func (t *timeline) newest() {
+	t.hours, t.days = map[time.Time]int{}, map[time.Time]int{}
+	for i, r := range t.rows {
+		t.hours[hourOf(r.Time)], t.days[dayOf(r.Time)] = i, i
+	}
+}
+
+func hourOf(at time.Time) time.Time { return at.UTC().Truncate(time.Hour) }
+func dayOf(at time.Time) time.Time  { return at.UTC().Truncate(24 * time.Hour) }
+
+// over reports whether the last day of a row has passed. What nobody may take is not
+// over: pins and legal holds, the newest, what forks were made from, what is in use.
+func (t *timeline) over(i int) bool {
+	r := t.rows[i]
+	if r.Pinned || r.Base || r.Held || i == len(t.rows)-1 {
+		return false
+	}
+	return t.taken[i].Before(t.p.GoneBefore)
+}
+
+func (t *timeline) judge(i int) Verdict {
+	age, r := t.ages[i], t.rows[i]
+	if t.over(i) {
+		return Verdict{Why: None, Grip: Loose}
+	}
+	if why, ok := t.purpose[i]; ok {
+		return Verdict{Why: why, Grip: Always}
+	}
+	within := t.p.Within
+	switch {
+	case age < Young:
+		return Verdict{Why: Recent, Grip: Firm}
+	case !r.automatic() && (within == 0 || age < within):
+		return Verdict{Why: Window, Grip: Kept}
+	case within == 0:
+		return Verdict{Why: All, Grip: Soft}
+	case len(t.rows)-i <= ladder:
+		return Verdict{Why: Last, Grip: Soft}
+	case age >= within:
+		return Verdict{Why: None, Grip: Loose}
+	case age < Whole:
+		return Verdict{Why: Day, Grip: Soft}
+	case age < Hourly && t.hours[hourOf(r.Time)] == i:
+		return Verdict{Why: Hour, Grip: Soft}
+	case age >= Hourly && t.days[dayOf(r.Time)] == i:
+		return Verdict{Why: Date, Grip: Soft}
+	}
+	return Verdict{Why: None, Grip: Loose}
+}

@@ -1,0 +1,319 @@
+package story
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/pathclass"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+)
+
+// minus is the sign for what went; a hyphen would read as part of a name.
+const minus = "−"
+
+// maxValue is the most columns of a value that a point shows.
+const maxValue = 24
+
+// outside reports whether a fact is about the machine.
+func outside(f retake.Fact) bool { return strings.HasPrefix(f.Path, "/") }
+
+// cluster gathers facts by a key, in the order of first sight.
+func cluster(facts []retake.Fact, key func(retake.Fact) string) [][]retake.Fact {
+	at := map[string]int{}
+	var out [][]retake.Fact
+	for _, f := range facts {
+		k := key(f)
+		i, ok := at[k]
+		if !ok {
+			i = len(out)
+			at[k] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], f)
+	}
+	return out
+}
+
+// of are the facts below the root with one of the kinds.
+func of(facts []retake.Fact, kinds ...retake.FactKind) []retake.Fact {
+	var list []retake.Fact
+	for _, f := range facts {
+		if !outside(f) && slices.Contains(kinds, f.Kind) {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// packageText is what happened to the packages of one manager. A package that several
+// files name is one.
+func packageText(list []retake.Fact) string {
+	by := map[retake.Difference][]retake.Fact{}
+	at := map[string]int{}
+	for _, f := range list {
+		k := string(f.What) + " " + f.Name
+		if i, twice := at[k]; !twice {
+			at[k] = len(by[f.What])
+			by[f.What] = append(by[f.What], f)
+		} else if exact(f.After) && !exact(by[f.What][i].After) {
+			by[f.What][i] = f
+		}
+	}
+	came, went, changed := by[retake.Added], by[retake.Deleted], by[retake.Edited]
+	group := list[0].Group
+	if len(came)+len(went)+len(changed) == 1 {
+		return group + " " + single(slices.Concat(came, went, changed)[0])
+	}
+	return group + packageCounts(len(came), len(went), len(changed)) + wanted(went, changed, came)
+}
+
+// maxWanted is how many packages a count names.
+const maxWanted = 2
+
+// wanted names packages that somebody asked for by name, of the gravest kind that has any: the
+// rest came or went with them.
+func wanted(kinds ...[]retake.Fact) string {
+	for _, list := range kinds {
+		var names []string
+		for _, f := range list {
+			if f.Direct {
+				names = append(names, packageName(f))
+			}
+		}
+		if n := len(names); n > maxWanted {
+			names = append(names[:maxWanted:maxWanted], termtext.Count(int64(n-maxWanted))+" more")
+		}
+		if len(names) > 0 {
+			return " (" + strings.Join(names, ", ") + ")"
+		}
+	}
+	return ""
+}
+
+// packageName has no version of what came: the count says that it is new.
+func packageName(f retake.Fact) string {
+	if f.What == retake.Added {
+		return "+" + short(f.Name)
+	}
+	return single(f)
+}
+
+// exact versions begin with a digit; ranges do not.
+func exact(version string) bool { return version != "" && version[0] >= '0' && version[0] <= '9' }
+
+func single(f retake.Fact) string {
+	if f.What == retake.Added {
+		return strings.TrimRight("+"+f.Name+" "+short(f.After), " ")
+	}
+	return keyText(f)
+}
+
+func packageCounts(came, went, changed int) string {
+	s := ""
+	if went > 0 {
+		s += " " + minus + termtext.Count(int64(went))
+	}
+	if came > 0 {
+		s += " +" + termtext.Count(int64(came))
+	}
+	noun := " packages"
+	if came+went == 1 {
+		noun = " package"
+	}
+	switch {
+	case s == "":
+		return " " + termtext.Count(int64(changed)) + " packages changed"
+	case changed == 0:
+		return s + noun
+	}
+	return s + noun + ", " + termtext.Count(int64(changed)) + " changed"
+}
+
+// change is a value before and after. Of long ones that begin alike, the beginning is left
+// out: it is the rest that differs.
+func change(f retake.Fact) string {
+	before, after := cmp.Or(f.Before, `""`), cmp.Or(f.After, `""`)
+	if short(before) == short(after) {
+		b, a := []rune(before), []rune(after)
+		n := 0
+		for n < min(len(b), len(a)) && b[n] == a[n] {
+			n++
+		}
+		before, after = "…"+string(b[n:]), "…"+string(a[n:])
+	}
+	return short(before) + arrow + short(after)
+}
+
+// short cuts a value. What is foreign is escaped where it is shown.
+func short(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	if termtext.Width(s) > maxValue {
+		return termtext.Cut(s, maxValue)
+	}
+	return s
+}
+
+// keysText is what happened to the keys of one file: those that went are named first.
+func keysText(list []retake.Fact) string {
+	var went, came, changed []string
+	for _, f := range list {
+		switch f.What {
+		case retake.Deleted:
+			went = append(went, f.Name)
+		case retake.Added:
+			came = append(came, f.Name)
+		default:
+			changed = append(changed, f.Name)
+		}
+	}
+	var parts []string
+	for _, p := range []struct {
+		sign  string
+		names []string
+	}{{minus, went}, {"+", came}} {
+		switch {
+		case len(p.names) == 1, len(p.names) == 2 && len(list) == 2:
+			for _, n := range p.names {
+				parts = append(parts, p.sign+n)
+			}
+		case len(p.names) > 0:
+			parts = append(parts, p.sign+termtext.Count(int64(len(p.names)))+" keys")
+		}
+	}
+	switch {
+	case len(changed) == 1 && len(parts) == 0:
+		parts = append(parts, changed[0]+" changed")
+	case len(changed) > 0:
+		parts = append(parts, termtext.Count(int64(len(changed)))+" changed")
+	}
+	return list[0].Path + " " + strings.Join(parts, " ")
+}
+
+// settingText is what happened to the settings of one file. Of several, one that went or
+// has another value is named: what was there before is what people miss.
+func settingText(list []retake.Fact) string {
+	list = wholeLists(list)
+	f, rest := gravest(list)
+	if rest > 0 && f.What == retake.Added {
+		return f.Path + " +" + termtext.Count(int64(len(list))) + " keys"
+	}
+	text := f.Path + " " + keyText(f)
+	switch rest {
+	case 0:
+		return text
+	case 1:
+		return text + ", 1 more key"
+	}
+	return text + ", " + termtext.Count(int64(rest)) + " more keys"
+}
+
+// wholeLists makes one fact of those about a list that has other entries now and another
+// length: what goes from its beginning moves all that is behind, so the places tell nothing.
+func wholeLists(list []retake.Fact) []retake.Fact {
+	kinds := map[string]map[bool]bool{} // of a list: whether entries were edited, and whether some came or went
+	for _, f := range list {
+		if name := listOf(f); name != "" {
+			if kinds[name] == nil {
+				kinds[name] = map[bool]bool{}
+			}
+			kinds[name][f.What == retake.Edited] = true
+		}
+	}
+	var out []retake.Fact
+	told := map[string]bool{}
+	for _, f := range list {
+		name := listOf(f)
+		if len(kinds[name]) < 2 {
+			out = append(out, f)
+		} else if !told[name] {
+			told[name] = true
+			out = append(out, retake.Fact{Kind: f.Kind, What: retake.Edited, Name: name, Path: f.Path})
+		}
+	}
+	return out
+}
+
+// listOf is the key of the list that a setting is in; "" when it is in none.
+func listOf(f retake.Fact) string {
+	parts := strings.Split(f.Name, ".")
+	i := slices.IndexFunc(parts, func(p string) bool { return p != "" && strings.Trim(p, "0123456789") == "" })
+	switch i {
+	case -1:
+		return ""
+	case 0:
+		return "list"
+	}
+	return strings.Join(parts[:i], ".")
+}
+
+// gravest is the first fact that says most, and how many others there are.
+func gravest(list []retake.Fact) (f retake.Fact, rest int) {
+	for _, what := range []retake.Difference{retake.Deleted, retake.Edited} {
+		if i := slices.IndexFunc(list, func(f retake.Fact) bool { return f.What == what }); i >= 0 {
+			return list[i], len(list) - 1
+		}
+	}
+	return list[0], len(list) - 1
+}
+
+func keyText(f retake.Fact) string {
+	switch {
+	case f.What == retake.Added:
+		return "+" + f.Name
+	case f.What == retake.Deleted:
+		return minus + f.Name
+	case f.Before == f.After: // hidden, or not known
+		return f.Name + " changed"
+	}
+	return f.Name + " " + change(f)
+}
+
+// sentence is a fact that stands alone.
+func sentence(f retake.Fact) string {
+	switch f.Kind {
+	case retake.FactUnit:
+		return "systemd " + keyText(f)
+	case retake.FactCron:
+		return "cron " + keyText(f)
+	case retake.FactExecutable:
+		return "program " + keyText(f)
+	case retake.FactProfile:
+		return "profile " + base(f.Name) + map[retake.Difference]string{retake.Added: " added", retake.Deleted: " deleted"}[f.What]
+	case retake.FactPort:
+		return portText(f)
+	case retake.FactGit:
+		return f.GitWords()
+	case retake.FactPackage:
+		return packageText([]retake.Fact{f})
+	case retake.FactSecret:
+		return "looks like a secret: " + f.Path
+	case retake.FactMode:
+		return f.Path + " " + change(f)
+	case retake.FactEnv:
+		return keysText([]retake.Fact{f})
+	case retake.FactSetting:
+		return settingText([]retake.Fact{f})
+	case retake.FactTable, retake.FactRows, retake.FactIndex:
+		return databaseText([]retake.Fact{f})
+	default:
+		return f.Path + " " + keyText(f)
+	}
+}
+
+func portText(f retake.Fact) string {
+	number := f.Name[strings.LastIndexByte(f.Name, ' ')+1:]
+	switch {
+	case f.What == retake.Deleted:
+		return "port " + number + " stopped"
+	case f.What == retake.Added && f.After != "":
+		return "port " + number + " opened by " + short(f.After)
+	case f.What == retake.Added:
+		return "port " + number + " opened"
+	}
+	return "port " + number + " " + change(f)
+}
+
+// envFile reports whether secrets are at home in a file.
+func envFile(path string) bool { return pathclass.Of(path) == pathclass.Env }

@@ -1,0 +1,143 @@
+package story
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/pathclass"
+)
+
+// Notes beside a path.
+const (
+	noteTorn  = "torn"
+	noteLock  = "lock file"
+	noteBuild = "build output"
+	noteAttrs = "attributes"
+)
+
+// maxLink is the most of a link's text that a note holds.
+const maxLink = 4096
+
+// arrow stands between what was and what is.
+const arrow = " → "
+
+// remark writes the notes: what it is first, then what happened to it.
+func (t *teller) remark(ctx context.Context) {
+	torn := t.torn()
+	for _, r := range t.all {
+		var notes []string
+		if r.what != retake.Deleted && torn.holds(r.path) {
+			r.torn = true
+			notes = append(notes, noteTorn)
+		}
+		switch r.class {
+		case pathclass.Lock:
+			notes = append(notes, noteLock)
+		case pathclass.Build:
+			notes = append(notes, noteBuild)
+		default:
+		}
+		notes = append(notes, r.notes...)
+		r.notes = append(notes, t.differences(ctx, r)...)
+	}
+}
+
+// differences are those of two entries at one path that are not in their bytes.
+func (t *teller) differences(ctx context.Context, r *record) []string {
+	a, b := r.before, r.after
+	if a == nil || b == nil {
+		return nil
+	}
+	switch {
+	case r.what == retake.Added, r.what == retake.Deleted:
+		return nil
+	case r.what == retake.Retyped:
+		return []string{t.kind(ctx, a) + arrow + t.kind(ctx, b)}
+	case b.Kind == retake.KindSymlink && a.Object != b.Object:
+		return []string{"link" + t.target(ctx, a) + arrow + strings.TrimPrefix(t.target(ctx, b), " to ")}
+	}
+	var notes []string
+	if a.Mode != b.Mode {
+		notes = append(notes, fmt.Sprintf("mode %04o%s%04o", a.Mode, arrow, b.Mode))
+	}
+	if a.UID != b.UID || a.GID != b.GID {
+		notes = append(notes, fmt.Sprintf("owner %d:%d%s%d:%d", a.UID, a.GID, arrow, b.UID, b.GID))
+	}
+	if len(notes) == 0 && r.what == retake.Moded || !sameAttrs(a.Extra, b.Extra) {
+		notes = append(notes, noteAttrs)
+	}
+	return notes
+}
+
+// kind is what an entry is, in the words of people.
+func (t *teller) kind(ctx context.Context, e *retake.Entry) string {
+	switch e.Kind {
+	case retake.KindDir:
+		return "directory"
+	case retake.KindSymlink:
+		return "link" + t.target(ctx, e)
+	case retake.KindFile, retake.KindFIFO, retake.KindSocket:
+		return string(e.Kind)
+	}
+	return string(e.Kind)
+}
+
+// target is where a link leads, when that can be read.
+func (t *teller) target(ctx context.Context, e *retake.Entry) string {
+	if e.Kind != retake.KindSymlink || t.in.Bytes == nil || e.Object == "" || e.Size > maxLink {
+		return ""
+	}
+	b, why := t.texts.read(ctx, e)
+	if why != "" || len(b) == 0 || len(b) > maxLink {
+		return ""
+	}
+	return " to " + string(b)
+}
+
+func sameAttrs(a, b *retake.Extra) bool {
+	var x, y map[string][]byte
+	if a != nil {
+		x = a.Xattrs
+	}
+	if b != nil {
+		y = b.Xattrs
+	}
+	return maps.EqualFunc(x, y, bytes.Equal)
+}
+
+// places are paths, and directories that stand for all below them.
+type places struct {
+	paths map[string]bool
+	dirs  []string
+}
+
+// torn are the paths whose bytes may mix two points in time.
+func (t *teller) torn() places {
+	p := places{paths: map[string]bool{}}
+	for _, g := range t.in.Gaps {
+		switch {
+		case g.Reason != retake.ReasonTorn:
+		case strings.HasSuffix(g.Path, "/"):
+			p.dirs = append(p.dirs, g.Path)
+		default:
+			p.paths[g.Path] = true
+		}
+	}
+	return p
+}
+
+func (p places) holds(path string) bool {
+	if p.paths[path] {
+		return true
+	}
+	for _, d := range p.dirs {
+		if strings.HasPrefix(path, d) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,140 @@
+package xray
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/pathclass"
+	"github.com/retake-dev/retake/internal/pure/secrets"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+)
+
+var machineReaders = []reader{
+	{name: "sqlite@1", limit: maxSQLite, magic: sqliteMagic, read: readSQLite, wants: isSQLite},
+	{name: "unit@1", limit: maxText, read: readUnit, wants: func(p place) bool {
+		return (p.ext == ".service" || p.ext == ".timer" || p.ext == ".socket") && (p.ours() || p.below("systemd"))
+	}},
+	{name: "crontab-system@1", limit: maxText, read: readSystemCrontab, wants: isSystemCrontab},
+	{name: "crontab@1", limit: maxText, read: readCrontab, wants: func(p place) bool {
+		return !isSystemCrontab(p) && (p.name == "crontab" || p.ext == ".cron" || strings.HasPrefix(p.dir+"/", "var/spool/cron/") || strings.Contains(p.dir+"/", "/var/spool/cron/")) &&
+			(p.ours() || p.below("cron"))
+	}},
+	{name: "secret@1", limit: maxText, mild: true, read: readSecrets, wants: func(p place) bool {
+		return p.ours() && !pathclass.Binary(p.path) && p.class != pathclass.Database
+	}},
+}
+
+// isSQLite takes every file that may be a database by its name or by its size, which is a
+// number of pages. Only its first bytes can tell, and they do.
+func isSQLite(p place) bool {
+	switch p.class {
+	case pathclass.Dependency, pathclass.Git, pathclass.Cache, pathclass.Build:
+		return false
+	default:
+	}
+	return pathclass.SQLite(p.path) || (p.entry.Size%sqlitePage == 0 && p.entry.Size <= maxSQLite && !pathclass.Binary(p.path))
+}
+
+func isSystemCrontab(p place) bool { return p.ends("etc/crontab") || p.in("etc/cron.d") }
+
+// readSecrets tells which kinds of secrets a text likely holds.
+func readSecrets(in input) ([]retake.Trait, error) {
+	text := string(in.data)
+	if termtext.Binary(text) {
+		return nil, nil
+	}
+	var traits []retake.Trait
+	for _, kind := range secrets.Find(in.data) {
+		traits = append(traits, retake.Trait{Kind: retake.FactSecret, Name: kind})
+	}
+	return traits, nil
+}
+
+// starts are the keys of a unit that say what it starts, or when, or for whom; the first
+// that is there counts.
+var starts = map[string][]string{
+	"Service": {"ExecStart"},
+	"Timer":   {"OnCalendar", "OnBootSec", "OnStartupSec", "OnActiveSec", "OnUnitActiveSec"},
+	"Socket":  {"ListenStream", "ListenDatagram", "ListenSequentialPacket", "ListenFIFO", "ListenNetlink"},
+}
+
+// readUnit reads a unit. Its name is that of the file, which Facts knows.
+func readUnit(in input) ([]retake.Trait, error) {
+	text := strings.NewReplacer("\r\n", "\n", "\\\n", " ").Replace(string(in.data))
+	section, isUnit := "", false
+	found := map[string][]string{}
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") {
+			section = line[1 : len(line)-1]
+			isUnit = isUnit || section == "Unit" || section == "Install" || starts[section] != nil
+			continue
+		}
+		key, value, ok := strings.Cut(line, "=")
+		key, value = strings.TrimSpace(key), strings.Join(strings.Fields(value), " ")
+		switch {
+		case !ok || !slices.Contains(starts[section], key):
+		case value == "":
+			delete(found, key) // an empty one takes the earlier ones back
+		default:
+			found[key] = append(found[key], value)
+		}
+	}
+	if !isUnit {
+		return nil, nil // other programs have files of that name too
+	}
+	t := retake.Trait{Kind: retake.FactUnit}
+	for _, section := range []string{"Service", "Timer", "Socket"} {
+		for _, key := range starts[section] {
+			if t.Value == "" && len(found[key]) > 0 {
+				t.Value = in.masked(strings.Join(found[key], "; "))
+			}
+		}
+	}
+	return []retake.Trait{t}, nil
+}
+
+func readCrontab(in input) ([]retake.Trait, error)       { return in.cron(false), nil }
+func readSystemCrontab(in input) ([]retake.Trait, error) { return in.cron(true), nil }
+
+// cron reads lines of times and a command; those of the system name a user between them.
+func (in input) cron(user bool) []retake.Trait {
+	l := newList(in)
+	lines(in.data, func(b []byte) bool {
+		fields := strings.Fields(string(b))
+		times := 5
+		if len(fields) > 0 && fields[0][0] == '@' {
+			times = 1
+		}
+		skip := times
+		if user {
+			skip++
+		}
+		if len(fields) <= skip || fields[0][0] == '#' || !isTimes(fields[:times]) {
+			return true
+		}
+		command := string(b)
+		for range skip {
+			command = strings.TrimLeft(command, " \t")
+			command = command[strings.IndexAny(command, " \t"):]
+		}
+		name, _ := secrets.Mask(strings.TrimSpace(command))
+		l.add(retake.Trait{Kind: retake.FactCron, Name: in.name(name), Value: in.value(strings.Join(fields[:times], " "), maxShown)})
+		return true
+	})
+	return l.traits
+}
+
+// isTimes tells times from a variable that is set. Names of months and days are times.
+func isTimes(fields []string) bool {
+	if len(fields) == 1 {
+		return true // @daily
+	}
+	for _, f := range fields {
+		if strings.Trim(f, "0123456789*/,-~?#abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+			return false
+		}
+	}
+	return strings.ContainsAny(fields[0][:1], "0123456789*")
+}

@@ -1,0 +1,198 @@
+package xray
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/secrets"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+)
+
+// How a database encodes its texts, as its head says; it sorts them by these bytes.
+const (
+	scriptLittle = 2
+	scriptBig    = 3
+)
+
+// script chooses how keys that are texts are put in order.
+func (c *comparing) script(p *pairing) error {
+	var scripts [2]byte
+	for side, s := range c.sides {
+		if p.tables[side] != "" && s.db.script > 1 {
+			scripts[side] = s.db.script
+		}
+	}
+	for side, other := range []int{1, 0} {
+		if p.tables[side] == "" {
+			scripts[side] = scripts[other]
+		}
+	}
+	switch {
+	case scripts[0] != scripts[1]:
+		p.texts = nil
+	case scripts[0] == scriptLittle:
+		p.texts = func(a, b string) int { return bytes.Compare(utf16Bytes(a, 0), utf16Bytes(b, 0)) }
+	case scripts[0] == scriptBig:
+		p.texts = func(a, b string) int { return bytes.Compare(utf16Bytes(a, 8), utf16Bytes(b, 8)) }
+	}
+	return nil
+}
+
+// utf16Bytes encodes a text; shift is that of the byte that comes first.
+func utf16Bytes(s string, shift int) []byte {
+	units := utf16.Encode([]rune(s))
+	out := make([]byte, 0, 2*len(units))
+	for _, u := range units {
+		out = append(out, byte(u>>shift), byte(u>>(8-shift)))
+	}
+	return out
+}
+
+// class is the place of a value among those of other kinds.
+func class(v any) int {
+	switch v.(type) {
+	case nil:
+		return 0
+	case int64, float64:
+		return 1
+	case string:
+		return 2
+	}
+	return 3
+}
+
+// order compares two values of a key as the database does.
+func (p *pairing) order(a, b any) (int, error) {
+	if c := cmp.Compare(class(a), class(b)); c != 0 {
+		return c, nil
+	}
+	switch a := a.(type) {
+	case nil:
+		return 0, nil
+	case string:
+		if p.texts == nil {
+			return 0, twoScripts
+		}
+		return p.texts(a, b.(string)), nil
+	case []byte:
+		return bytes.Compare(a, b.([]byte)), nil
+	}
+	return numbers(a, b), nil
+}
+
+// numbers compares whole and broken ones without losing a digit.
+func numbers(a, b any) int {
+	switch x := a.(type) {
+	case int64:
+		switch y := b.(type) {
+		case int64:
+			return cmp.Compare(x, y)
+		case float64:
+			return wholeAndReal(x, y)
+		}
+	case float64:
+		switch y := b.(type) {
+		case int64:
+			return -wholeAndReal(y, x)
+		case float64:
+			return cmp.Compare(x, y)
+		}
+	}
+	return 0
+}
+
+func wholeAndReal(n int64, f float64) int {
+	switch {
+	case f >= 1<<63:
+		return -1
+	case f < -1<<63:
+		return 1
+	}
+	if c := cmp.Compare(n, int64(f)); c != 0 {
+		return c
+	}
+	return cmp.Compare(0, f-math.Trunc(f))
+}
+
+// same reports whether a value is kept in the same way with the same bytes.
+func same(a, b any) bool {
+	switch x := a.(type) {
+	case []byte:
+		y, ok := b.([]byte)
+		return ok && bytes.Equal(x, y)
+	default:
+		if _, ok := b.([]byte); ok {
+			return false
+		}
+		return a == b
+	}
+}
+
+// lookedAt is how much of a text is searched for secrets: more than is ever shown.
+const lookedAt = 4 * kilo
+
+// cell is a value as people are shown it. The name of its column may say that it is a secret.
+func cell(column string, v any) retake.CellValue {
+	switch v := v.(type) {
+	case nil:
+		return retake.CellValue{Kind: retake.CellNull, Text: "NULL"}
+	case int64:
+		return retake.CellValue{Kind: retake.CellInteger, Text: strconv.FormatInt(v, 10)}
+	case float64:
+		return retake.CellValue{Kind: retake.CellReal, Text: realText(v)}
+	case []byte:
+		unit := " bytes"
+		if len(v) == 1 {
+			unit = " byte"
+		}
+		return retake.CellValue{Kind: retake.CellBlob, Text: termtext.Count(int64(len(v))) + unit}
+	case string:
+		return cellText(column, v)
+	}
+	return retake.CellValue{Kind: retake.CellNone}
+}
+
+// realText shows that a number is no whole one.
+func realText(f float64) string {
+	s := strconv.FormatFloat(f, 'g', -1, 64)
+	if strings.Trim(s, "-0123456789") == "" {
+		s += ".0"
+	}
+	return s
+}
+
+func cellText(column, s string) retake.CellValue {
+	text, rest := s, 0
+	if len(text) > lookedAt {
+		text, rest = text[:lookedAt], utf8.RuneCountInString(text[lookedAt:])
+	}
+	text = covered(column, strings.ToValidUTF8(text, "�"))
+	n := 0
+	for i := range text {
+		if n == maxCell {
+			return retake.CellValue{Kind: retake.CellText, Text: text[:i], More: int64(utf8.RuneCountInString(text[i:]) + rest)}
+		}
+		n++
+	}
+	return retake.CellValue{Kind: retake.CellText, Text: text, More: int64(rest)}
+}
+
+// covered masks likely secrets: those that look like one, and those whose column says so.
+func covered(column, s string) string {
+	head, tail := column+`="`, `"`
+	masked, kinds := secrets.Mask(head + s + tail)
+	if len(kinds) == 0 {
+		return s
+	}
+	if inner, ok := strings.CutPrefix(masked, head); ok {
+		return strings.TrimSuffix(inner, tail)
+	}
+	masked, _ = secrets.Mask(s)
+	return masked
+}

@@ -1,0 +1,141 @@
+// Package cron reads when something is due, in the five fields of cron, and tells the
+// times. It works with times that it is given and touches nothing.
+//
+//	C1  All is UTC: no hour comes twice, none is left out.
+//	C2  What can be parsed comes again: a date that does not exist is refused.
+//	C3  Every answer takes bounded time, whatever was parsed.
+package cron
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/retake-dev/retake"
+)
+
+const (
+	fieldCount = 5
+	maxText    = 256
+	allowed    = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ*,-/ \t"
+	// The library gives up after five years; the 29th of February may be eight away.
+	horizon    = 5
+	maxAttempt = 3
+)
+
+var parser = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow)
+
+// Cadence is when something is due. The zero value never comes.
+type Cadence struct {
+	text string
+	when cron.Schedule
+}
+
+// Parse reads five fields: minute, hour, day of month, month, day of week.
+func Parse(text string) (Cadence, error) {
+	if len(text) > maxText {
+		return Cadence{}, wrong("it is too long")
+	}
+	// Also keeps out zones, names that begin with @, and seconds, of which the library
+	// knows more than we want; some of them it reads beyond their end.
+	if i := strings.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune(allowed, r) }); i >= 0 {
+		return Cadence{}, wrong(fmt.Sprintf("%q has no meaning in it", []rune(text[i:])[0]))
+	}
+	fields := strings.Fields(text)
+	if len(fields) != fieldCount {
+		return Cadence{}, wrong(fmt.Sprintf("it has %d fields, not %d", len(fields), fieldCount))
+	}
+	for _, f := range fields {
+		if err := checkField(f); err != nil {
+			return Cadence{}, err
+		}
+	}
+	c := Cadence{text: strings.Join(fields, " ")}
+	when, err := parser.Parse(c.text)
+	if err != nil {
+		return Cadence{}, wrong(blame(fields))
+	}
+	c.when = when
+	if c.Next(time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
+		return Cadence{}, wrong("no such day ever comes")
+	}
+	return c, nil
+}
+
+// checkField refuses what the library reads as something else than it says.
+func checkField(field string) error {
+	for item := range strings.SplitSeq(field, ",") {
+		base, _, _ := strings.Cut(item, "/")
+		switch {
+		case item == "":
+			return wrong(fmt.Sprintf("%q has an empty item", field))
+		case strings.Contains(base, "*") && base != "*":
+			return wrong(fmt.Sprintf("%q has a star where a number belongs", field))
+		}
+	}
+	return nil
+}
+
+var fieldNames = [fieldCount]string{"minute", "hour", "day of month", "month", "day of week"}
+
+// blame answers which field is wrong. The library tells it in words that are not for users.
+func blame(fields []string) string {
+	for i, f := range fields {
+		alone := [fieldCount]string{"*", "*", "*", "*", "*"}
+		alone[i] = f
+		if _, err := parser.Parse(strings.Join(alone[:], " ")); err != nil {
+			return fmt.Sprintf("%q is no %s", f, fieldNames[i])
+		}
+	}
+	return "it cannot be read"
+}
+
+// String answers the five fields, with one space between them.
+func (c Cadence) String() string { return c.text }
+
+// Next answers the first time after a time, in UTC.
+func (c Cadence) Next(after time.Time) time.Time {
+	if c.when == nil {
+		return time.Time{}
+	}
+	after = after.UTC()
+	for range maxAttempt {
+		if next := c.when.Next(after); !next.IsZero() {
+			return next
+		}
+		after = after.AddDate(horizon, 0, 0)
+	}
+	return time.Time{}
+}
+
+// Between answers how many times lie after from and not after to. It counts no further
+// than the limit.
+func (c Cadence) Between(from, to time.Time, limit int) int {
+	n := 0
+	for at := c.Next(from); n < limit && !at.IsZero() && !at.After(to); at = c.Next(at) {
+		n++
+	}
+	return n
+}
+
+// Jitter answers how much later than its time a run begins: less than max, and the same
+// for the same run whoever asks, so that servers need not agree on it.
+func Jitter(id string, at time.Time, maximum time.Duration) time.Duration {
+	if maximum <= 0 {
+		return 0
+	}
+	b := binary.BigEndian.AppendUint64(nil, uint64(at.Unix()))
+	sum := sha256.Sum256(append(b, id...))
+	return time.Duration(binary.BigEndian.Uint64(sum[:8]) % uint64(maximum))
+}
+
+func wrong(why string) error {
+	return &retake.Error{
+		Kind: retake.Invalid, What: "the cadence makes no sense: " + why, Safe: "Nothing was changed.",
+		Hint: "Write five fields in UTC: minute, hour, day of month, month, day of week; 0 3 * * * is every night at three.",
+	}
+}

@@ -1,0 +1,207 @@
+package pathclass
+
+import (
+	"strings"
+	"sync"
+)
+
+// walk goes down a path, and remembers what the directories say of what lies in them.
+type walk struct {
+	path        string
+	handwritten bool // people write files with such a name
+	last        string
+
+	code, config, docs, tests, data bool
+}
+
+// dir answers the class that a directory gives to all below it, or nothing.
+func (w *walk) dir(name string, at int) Class {
+	parent := w.last
+	w.last = name
+	if c := w.strong(parent, name, at); c != "" {
+		return c
+	}
+	if c, ok := weak()[name]; ok && !w.spares(c) {
+		return c
+	}
+	w.note(name, at)
+	return ""
+}
+
+func (w *walk) strong(parent, name string, at int) Class {
+	if name == ".git" && strings.HasPrefix(w.path[at:], ".git/hooks/") && !strings.HasSuffix(w.path, ".sample") {
+		w.config = true // programs that git runs are nothing that it keeps for itself
+		return ""
+	}
+	if parent == ".git" {
+		return ""
+	}
+	if c, ok := strong()[name]; ok {
+		return c
+	}
+	if c, ok := pairs[pair{parent, name}]; ok {
+		return c
+	}
+	switch {
+	case strings.HasSuffix(name, ".dist-info"):
+		return Dependency
+	case strings.HasSuffix(name, ".egg-info"), strings.HasPrefix(name, "cmake-build-"), strings.HasPrefix(name, "bazel-"), strings.HasSuffix(name, ".xcarchive"):
+		return Build
+	case strings.HasSuffix(name, ".git") && gitKeeps(w.path[at+len(name)+1:]):
+		return Git
+	case parent == "base" && digits(name):
+		return Database
+	}
+	return ""
+}
+
+// spares reports whether a weak name does not decide: people name packages "cache", "log"
+// and "build" too, and then write programs in them.
+func (w *walk) spares(c Class) bool {
+	return w.handwritten && (w.code || c != Build)
+}
+
+// note remembers what the names of directories say of the files in them.
+func (w *walk) note(name string, at int) {
+	switch kinds()[name] {
+	case inCode:
+		w.code = true
+	case inConfig:
+		w.config = true
+	case inDocs:
+		w.docs = true
+	case inTests:
+		w.tests = true
+	case inData:
+		w.data = true
+	case inNothing:
+		if name == "etc" && at == 0 || len(name) > 1 && name[0] == '.' && name != ".." {
+			w.config = true
+		}
+	}
+}
+
+// folder is the class of a directory that decides nothing.
+func (w *walk) folder() Class {
+	switch {
+	case w.tests:
+		return Test
+	case w.docs:
+		return Docs
+	case w.config:
+		return Settings
+	}
+	return Source
+}
+
+func gitKeeps(rest string) bool {
+	for _, d := range []string{"objects/", "refs/", "HEAD", "packed-refs", "config", "hooks/", "logs/", "index"} {
+		if strings.HasPrefix(rest, d) {
+			return true
+		}
+	}
+	return false
+}
+
+func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// system knows the places of a whole system, for a root that is one.
+func system(path string) (Class, int) {
+	for _, p := range places {
+		if strings.HasPrefix(path, p.prefix) {
+			return p.class, len(p.prefix)
+		}
+	}
+	return "", 0
+}
+
+var places = []struct {
+	prefix string
+	class  Class
+}{
+	{"usr/lib/", Dependency}, {"usr/lib32/", Dependency}, {"usr/lib64/", Dependency}, {"usr/libexec/", Dependency}, {"usr/share/", Dependency},
+	{"usr/bin/", Dependency}, {"usr/sbin/", Dependency}, {"usr/include/", Dependency}, {"usr/games/", Dependency},
+	{"var/lib/dpkg/", Dependency}, {"var/lib/rpm/", Dependency}, {"var/lib/pacman/", Dependency}, {"lib/apk/", Dependency}, {"var/lib/snapd/", Dependency},
+	{"var/lib/apt/", Cache}, {"var/cache/", Cache}, {"var/log/", Log},
+	{"var/spool/cron/", Settings},
+	{"var/lib/postgresql/", Database}, {"var/lib/mysql/", Database}, {"var/lib/redis/", Database}, {"var/lib/mongodb/", Database},
+}
+
+// strong names of directories decide wherever they stand.
+var strong = index(map[Class]string{
+	Git: ".git .hg .svn .jj .bzr CVS .sl",
+	Dependency: `node_modules bower_components jspm_packages web_modules .pnpm
+		site-packages dist-packages __pypackages__ .venv venv .virtualenv virtualenv .tox .nox .eggs conda-meta
+		vendor Pods Carthage .pub-cache elm-stuff .terraform .nuget`,
+	Build: `dist _build .next .nuxt .output .svelte-kit .astro .docusaurus storybook-static _site htmlcov
+		zig-out dist-newstyle .stack-work DerivedData .build .serverless cdk.out .aws-sam .vercel .netlify .webpack .solid .wrangler .open-next .react-router .vinxi
+		_book xcuserdata __sapper__ lcov-report`,
+	Cache: `.cache .parcel-cache .vite .turbo .nx .angular .expo .rollup.cache .sass-cache .nyc_output .swc .rpt2_cache .fusebox .temp .tmp
+		__pycache__ .pytest_cache .mypy_cache .ruff_cache .hypothesis .ipynb_checkpoints .pytype .pyre .dmypy .basedpyright
+		.gradle .kotlin .dart_tool .zig-cache zig-cache .phpunit.cache .idea .vs .history .npm .bun .eslintcache .elixir_ls .lexical .metals .bloop .bsp .ccls-cache .clangd
+		.firebase .deno_dir .jest-cache .vitest .playwright-mcp .Trash-1000 .fseventsd .Spotlight-V100 .direnv .devenv .nimcache nimcache .sonar .scannerwork .ruby-lsp .solargraph .hie .cpcache .shadow-cljs .lsp .calva`,
+	Database: "pgdata pg_wal pg_xact mysql-data postgres-data pg_data",
+})
+
+// pair is a directory and the one in which it stands.
+type pair struct{ parent, name string }
+
+// pairs decide only together.
+var pairs = map[pair]Class{
+	{".yarn", "cache"}: Dependency, {".yarn", "unplugged"}: Dependency, {".yarn", "releases"}: Dependency,
+	{".cargo", "registry"}: Dependency, {".cargo", "git"}: Dependency, {".cargo", "bin"}: Dependency,
+	{".m2", "repository"}: Dependency, {"pkg", "mod"}: Dependency, {".rustup", "toolchains"}: Dependency, {".nvm", "versions"}: Dependency,
+	{".pyenv", "versions"}: Dependency, {".rbenv", "versions"}: Dependency, {".local", "pipx"}: Dependency, {".gem", "ruby"}: Dependency,
+	{"env", "lib"}: Dependency, {"env", "lib64"}: Dependency, {"env", "include"}: Dependency, {"env", "bin"}: Dependency, {"env", "Lib"}: Dependency, {"env", "Scripts"}: Dependency,
+	{"bin", "Debug"}: Build, {"bin", "Release"}: Build, {"obj", "Debug"}: Build, {"obj", "Release"}: Build,
+	{"storage", "framework"}: Cache, {"bootstrap", "cache"}: Cache, {".vitepress", "cache"}: Cache, {".vitepress", "dist"}: Build, {".vuepress", "dist"}: Build,
+	{"public", "packs"}: Build, {"public", "packs-test"}: Build, {"ios", "Pods"}: Dependency, {".clj-kondo", ".cache"}: Cache,
+	{".husky", "_"}: Build, {".local", "state"}: Cache, {"share", "Trash"}: Cache, {"playwright", ".cache"}: Cache, {"cypress", "videos"}: Build, {"cypress", "screenshots"}: Build,
+	{".config", "google-chrome"}: Cache, {".mozilla", "firefox"}: Cache,
+}
+
+// weak names decide, but not for what people write.
+var weak = index(map[Class]string{
+	Build:      "build out target obj coverage Debug Release playwright-report test-results blob-report allure-results allure-report",
+	Cache:      "cache caches tmp temp",
+	Log:        "log logs",
+	Dependency: "deps",
+})
+
+type inside int
+
+const (
+	inNothing inside = iota
+	inCode
+	inConfig
+	inDocs
+	inTests
+	inData
+)
+
+// kinds of directories say what their files are, when nothing else does.
+var kinds = index(map[inside]string{
+	inCode:   "src internal lib pkg cmd Sources components pages source crates include scripts",
+	inConfig: "config configs conf conf.d settings .config .github .gitlab .circleci .buildkite .woodpecker k8s kubernetes helm charts deploy deployment deployments infra ansible manifests systemd cron.d cron.daily cron.hourly cron.weekly cron.monthly sites-available sites-enabled nginx supervisor profile.d sudoers.d environments group_vars host_vars kustomize overlays",
+	inDocs:   "docs doc documentation wiki man javadoc godoc",
+	inTests:  "test tests __tests__ spec specs e2e cypress __mocks__ __snapshots__ testdata fixtures __fixtures__ testing androidTest benches unittests UITests",
+	inData:   "locales locale i18n l10n lang langs languages translations messages data _data content posts assets static public templates schemas schema seeds seed migrations migrate examples",
+})
+
+// index turns lists of names into what each name means. A name in two lists would mean
+// one thing today and another tomorrow. The tables are made when they are first used: most
+// starts of the program need none.
+func index[T comparable](lists map[T]string) func() map[string]T {
+	return sync.OnceValue(func() map[string]T {
+		all := map[string]T{}
+		for what, names := range lists {
+			for name := range strings.FieldsSeq(names) {
+				if _, twice := all[name]; twice {
+					panic("theme: two meanings of " + name)
+				}
+				all[name] = what
+			}
+		}
+		return all
+	})
+}

@@ -1,0 +1,136 @@
+// Package pathclass tells by its path alone what a file is about.
+//
+// It looks at names and touches nothing: no file, no store, no clock. A name can be
+// wrong about what a file holds; whoever needs to know reads the file.
+//
+// Invariants:
+//  1. Every path has one class, and every class one theme.
+//  2. A directory that programs fill decides for all below it; the one nearest to the
+//     root does.
+//  3. Work grows with the length of the path, whatever the names are.
+package pathclass
+
+import (
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
+
+// Class is what kind of file a path names.
+type Class string
+
+// The classes.
+const (
+	Source     Class = "source"
+	Test       Class = "test"
+	Docs       Class = "docs"
+	Asset      Class = "asset"    // pictures, fonts, archives: nobody reads their lines
+	Manifest   Class = "manifest" // names the packages that people asked for
+	Lock       Class = "lock"     // names all packages; a program writes it
+	Settings   Class = "settings"
+	Env        Class = "env"
+	Dependency Class = "dependency" // brought by a manager of packages
+	Build      Class = "build"
+	Cache      Class = "cache" // also swap files of editors, pids, sockets
+	Log        Class = "log"
+	Database   Class = "database"
+	Git        Class = "git" // and what other such programs keep
+)
+
+// Theme is the theme of a class.
+func (c Class) Theme() retake.Theme {
+	switch c {
+	case Settings, Env:
+		return retake.ThemeSettings
+	case Dependency:
+		return retake.ThemePackages
+	case Build:
+		return retake.ThemeBuild
+	case Cache, Log:
+		return retake.ThemeMoving
+	case Database:
+		return retake.ThemeDatabase
+	case Git:
+		return retake.ThemeGit
+	case Source, Test, Docs, Asset, Manifest, Lock:
+		return retake.ThemeSource
+	default:
+		return retake.ThemeSource
+	}
+}
+
+// Of is the class of a path below the root. A path that ends in "/" is a directory.
+func Of(path string) Class {
+	c, _ := look(path)
+	return c
+}
+
+// Top is the directory, with "/" at its end, that decides for a path and all else below
+// it: "web/node_modules/", "dist/". It is empty when the name of the file does.
+func Top(path string) string {
+	_, end := look(path)
+	return path[:end]
+}
+
+// Moving reports whether a path is, by its name, one that always moves: logs, caches,
+// pids, what SQLite keeps beside a database. A database does not: what is in it matters.
+func Moving(path string) bool {
+	switch Of(path) {
+	case Cache, Log:
+		return true
+	case Database:
+		return companion(path) != ""
+	default:
+		return false
+	}
+}
+
+// companion is the database that the path is kept beside, or empty.
+func companion(path string) string {
+	for _, suffix := range retake.Companions {
+		if db, ok := strings.CutSuffix(path, suffix); ok {
+			return db
+		}
+	}
+	return ""
+}
+
+// look answers the class, and the length of the directory that decided.
+func look(path string) (Class, int) {
+	if c, end := system(path); c != "" {
+		return c, end
+	}
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	w := walk{path: path, handwritten: written()[suffix(name)]}
+	for at := 0; at < len(path); {
+		n := strings.IndexByte(path[at:], '/')
+		if n < 0 {
+			break
+		}
+		if c := w.dir(path[at:at+n], at); c != "" {
+			return c, at + n + 1
+		}
+		at += n + 1
+	}
+	if name == "" {
+		return w.folder(), 0
+	}
+	return w.file(name), 0
+}
+
+// suffix is the end of a name from its last point on, in lower case. A name that only
+// begins with a point has none.
+func suffix(name string) string {
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		return strings.ToLower(name[i:])
+	}
+	return ""
+}
+
+// stem is a name without its suffix.
+func stem(name string) string {
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		return name[:i]
+	}
+	return name
+}

@@ -1,0 +1,120 @@
+// Package secretbox keeps secrets that must lie in a database: it encrypts them with a key
+// that does not lie there.
+//
+// Keeper is the port; a service that keeps keys can stand behind it. Local holds its keys
+// in memory. The package reads no file and no environment, and never logs.
+//
+//	S1  What was sealed for one purpose does not open for another.
+//	S2  The first key seals, every key opens: a new key is put in front, all is opened and
+//	    sealed again, and then the old key goes.
+//	S3  One changed bit anywhere, and it does not open.
+package secretbox
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+)
+
+// Why something does not open.
+var (
+	ErrKey     = errors.New("no key here opens it")
+	ErrDamaged = errors.New("it was changed, or sealed for another purpose")
+)
+
+// Keeper seals and opens. A purpose says what a secret is and whose, such as
+// "repository/acme": it is not kept in what is sealed and must be the same at both ends.
+type Keeper interface {
+	Seal(ctx context.Context, purpose string, plain []byte) ([]byte, error)
+	Open(ctx context.Context, purpose string, sealed []byte) ([]byte, error)
+}
+
+const (
+	version  = 1
+	idSize   = 8
+	headSize = 1 + idSize // version and key id; nonce, text and tag follow
+)
+
+// LocalKeeper seals with keys that it holds.
+type LocalKeeper struct{ keys []localKey }
+
+type localKey struct {
+	id   [idSize]byte
+	aead cipher.AEAD // puts a random nonce in front by itself
+}
+
+// Local makes a keeper of keys of 32 bytes: the first seals, all open.
+func Local(keys ...[]byte) (*LocalKeeper, error) {
+	if len(keys) == 0 {
+		return nil, errors.New("make keeper: there is no key")
+	}
+	k := &LocalKeeper{}
+	for i, key := range keys {
+		if len(key) != KeySize {
+			return nil, fmt.Errorf("make keeper: key %d has %d bytes, not %d", i+1, len(key), KeySize)
+		}
+		block, err := aes.NewCipher(key)
+		if err != nil {
+			return nil, fmt.Errorf("make keeper: %w", err)
+		}
+		aead, err := cipher.NewGCMWithRandomNonce(block)
+		if err != nil {
+			return nil, fmt.Errorf("make keeper: %w", err)
+		}
+		sum := sha256.Sum256(key)
+		k.keys = append(k.keys, localKey{id: [idSize]byte(sum[:idSize]), aead: aead})
+	}
+	return k, nil
+}
+
+// String tells nothing of the keys, whoever prints a keeper.
+func (k *LocalKeeper) String() string { return fmt.Sprintf("keeper of %d keys", len(k.keys)) }
+
+// GoString is as silent.
+func (k *LocalKeeper) GoString() string { return k.String() }
+
+// Seal encrypts with the first key. The same text is never sealed to the same bytes.
+func (k *LocalKeeper) Seal(ctx context.Context, purpose string, plain []byte) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	key := k.keys[0]
+	head := make([]byte, headSize, headSize+key.aead.Overhead()+len(plain))
+	head[0] = version
+	copy(head[1:], key.id[:])
+	return key.aead.Seal(head, nil, plain, bound(head, purpose)), nil
+}
+
+// Open decrypts with the key that is named in it.
+func (k *LocalKeeper) Open(ctx context.Context, purpose string, sealed []byte) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(sealed) < headSize {
+		return nil, fmt.Errorf("open sealed: %w", ErrDamaged)
+	}
+	if sealed[0] != version {
+		return nil, fmt.Errorf("open sealed: version %d is unknown: %w", sealed[0], ErrKey)
+	}
+	head, rest := sealed[:headSize], sealed[headSize:]
+	for _, key := range k.keys {
+		if [idSize]byte(head[1:]) != key.id {
+			continue
+		}
+		plain, err := key.aead.Open(nil, nil, rest, bound(head, purpose))
+		if err != nil {
+			return nil, fmt.Errorf("open sealed: %w", ErrDamaged) // the cause says nothing more
+		}
+		return plain, nil
+	}
+	return nil, fmt.Errorf("open sealed: %w", ErrKey)
+}
+
+// bound is what is not encrypted and still cannot be changed. The head has a fixed size:
+// no byte can move from it to the purpose.
+func bound(head []byte, purpose string) []byte {
+	return append(append(make([]byte, 0, len(head)+len(purpose)), head[:headSize]...), purpose...)
+}

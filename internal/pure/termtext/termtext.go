@@ -1,0 +1,98 @@
+// Package termtext makes text fit to be shown: the one escaper of all faces, and
+// the few tools around it.
+//
+// It turns strings into strings and touches nothing else. It never decides what
+// is shown, and never writes colors or moves the cursor.
+//
+//	E1  What Escape answers holds no control, no invalid UTF-8 and no format character
+//	    but the joiner inside an emoji.
+//	E2  Two strings that differ still differ after Escape.
+//	E3  Printable text without backslashes stays as it is.
+package termtext
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Escape shows what a terminal would obey or hide: controls, format characters
+// such as those that turn the direction of text, line separators, blanks that
+// are letters, unassigned characters and bytes that are not UTF-8. The forms are
+// those of Go: \n, \x1b, \u202e, \xff. What holds an emoji together stays as it is.
+//
+// A backslash stays single, so that paths stay readable, unless what follows it
+// would make it look like one of these forms; then it is doubled.
+func Escape(s string) string {
+	if plain(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 16)
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case r == '\\':
+			b.WriteByte('\\')
+			if looksEscaped(s[i+1:]) {
+				b.WriteByte('\\')
+			}
+		case visible(r) || binds(s, i, r):
+			b.WriteString(s[i : i+size])
+		default:
+			writeForm(&b, r)
+		}
+		i += size
+	}
+	return b.String()
+}
+
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' || s[i] == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+// looksEscaped reports whether a single backslash in front of rest reads as a form.
+func looksEscaped(rest string) bool {
+	if rest == "" {
+		return false
+	}
+	r, size := utf8.DecodeRuneInString(rest)
+	return r == utf8.RuneError && size == 1 || !visible(r) || strings.ContainsRune(`\abfnrtvxuU`, r)
+}
+
+func visible(r rune) bool {
+	return unicode.IsGraphic(r) && !unicode.Is(blank, r) && !unicode.Is(unicode.Variation_Selector, r)
+}
+
+// blank are the letters that look like nothing.
+var blank = &unicode.RangeTable{R16: []unicode.Range16{
+	{Lo: 0x034f, Hi: 0x034f, Stride: 1}, // grapheme joiner
+	{Lo: 0x115f, Hi: 0x1160, Stride: 1}, // Hangul fillers
+	{Lo: 0x17b4, Hi: 0x17b5, Stride: 1}, // Khmer inherent vowels
+	{Lo: 0x2800, Hi: 0x2800, Stride: 1}, // the braille cell without dots
+	{Lo: 0x3164, Hi: 0x3164, Stride: 1},
+	{Lo: 0xffa0, Hi: 0xffa0, Stride: 1},
+}}
+
+var short = map[rune]string{'\a': `\a`, '\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\v': `\v`}
+
+func writeForm(b *strings.Builder, r rune) {
+	switch form, ok := short[r]; {
+	case ok:
+		b.WriteString(form)
+	case r < utf8.RuneSelf:
+		fmt.Fprintf(b, `\x%02x`, r)
+	case r <= 0xffff:
+		fmt.Fprintf(b, `\u%04x`, r)
+	default:
+		fmt.Fprintf(b, `\U%08x`, r)
+	}
+}

@@ -1,0 +1,184 @@
+package adminapi
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/webhook"
+	"github.com/retake-dev/retake/internal/server/webhooks"
+	"github.com/retake-dev/retake/internal/storage/serverdb"
+)
+
+const mostHooks = 20
+
+func checkTypes(types []retake.EventType) error {
+	for _, t := range types {
+		if !slices.Contains(retake.EventTypes, t) {
+			return invalid("%q is not an event type", t)
+		}
+	}
+	return nil
+}
+
+// MakeWebhook adds a webhook and tells what its receiver checks with.
+func (o *Office) MakeWebhook(ctx context.Context, req retake.WebhookRequest) (retake.NewWebhook, error) {
+	if req.Scheme == "" {
+		req.Scheme = retake.SchemeShared
+	}
+	if req.Scheme != retake.SchemeShared && req.Scheme != retake.SchemePair {
+		return retake.NewWebhook{}, invalid("%q is no scheme", req.Scheme)
+	}
+	if err := o.checkHook(req.URL, req.Types); err != nil {
+		return retake.NewWebhook{}, err
+	}
+	all, err := o.book.Hooks(ctx)
+	if err != nil {
+		return retake.NewWebhook{}, err
+	}
+	if len(all) >= mostHooks {
+		return retake.NewWebhook{}, &retake.Error{Kind: retake.Limit, What: "the namespace has as many webhooks as it may", Safe: unchanged, Hint: "drop one first"}
+	}
+	id, err := newID("wh_")
+	if err != nil {
+		return retake.NewWebhook{}, err
+	}
+	h := serverdb.Hook{Webhook: retake.Webhook{ID: retake.WebhookID(id), URL: req.URL, Types: req.Types, Scheme: req.Scheme, Created: o.Clock.Now()}}
+	if h.Types == nil {
+		h.Types = []retake.EventType{}
+	}
+	return o.giveSecret(ctx, h)
+}
+
+// giveSecret makes a secret for a webhook and keeps it sealed.
+func (o *Office) giveSecret(ctx context.Context, h serverdb.Hook) (retake.NewWebhook, error) {
+	private, shown, public := webhook.NewSecret(h.Scheme)
+	sealed, err := o.Seal.Seal(ctx, webhooks.SecretPurpose(o.Options.Namespace, h.ID), private)
+	if err != nil {
+		return retake.NewWebhook{}, err
+	}
+	h.Secret, h.Public = sealed, public
+	if err := o.book.PutHook(ctx, h); err != nil {
+		return retake.NewWebhook{}, err
+	}
+	return retake.NewWebhook{Webhook: h.Webhook, Secret: shown}, nil
+}
+
+func (o *Office) checkHook(url string, types []retake.EventType) error {
+	if err := checkTypes(types); err != nil {
+		return err
+	}
+	return webhook.CheckURL(url, o.Lenient)
+}
+
+// Webhooks lists all.
+func (o *Office) Webhooks(ctx context.Context) ([]retake.Webhook, error) {
+	all, err := o.book.Hooks(ctx)
+	out := make([]retake.Webhook, 0, len(all))
+	for i := range all {
+		out = append(out, all[i].Webhook)
+	}
+	return out, err
+}
+
+// ChangeWebhook replaces address and types, and enables or disables.
+func (o *Office) ChangeWebhook(ctx context.Context, w retake.Webhook) (retake.Webhook, error) {
+	if err := o.checkHook(w.URL, w.Types); err != nil {
+		return retake.Webhook{}, err
+	}
+	h, err := o.book.Hook(ctx, w.ID)
+	if err != nil {
+		return retake.Webhook{}, missing("webhook", err)
+	}
+	h.URL, h.Types = w.URL, append([]retake.EventType{}, w.Types...)
+	switch {
+	case w.Disabled == nil:
+		h.Disabled, h.Why = nil, ""
+	case h.Disabled == nil:
+		now := o.Clock.Now()
+		h.Disabled, h.Why = &now, "asked for"
+	}
+	return h.Webhook, o.book.PutHook(ctx, h)
+}
+
+// DropWebhook removes a webhook; what waits for it is dead.
+func (o *Office) DropWebhook(ctx context.Context, id retake.WebhookID) error {
+	return missing("webhook", o.book.DropHook(ctx, id))
+}
+
+// RotateWebhook makes a new secret and lets the old one sign beside it for a day.
+func (o *Office) RotateWebhook(ctx context.Context, id retake.WebhookID) (retake.NewWebhook, error) {
+	h, err := o.book.Hook(ctx, id)
+	if err != nil {
+		return retake.NewWebhook{}, missing("webhook", err)
+	}
+	now := o.Clock.Now()
+	h.Old, h.Rotated = h.Secret, &now
+	return o.giveSecret(ctx, h)
+}
+
+// Deliveries lists messages, newest first.
+func (o *Office) Deliveries(ctx context.Context, q retake.DeliveryQuery) ([]retake.Delivery, error) {
+	return o.book.Deliveries(ctx, q)
+}
+
+// Delivery answers one message with its body.
+func (o *Office) Delivery(ctx context.Context, id string) (retake.Delivery, error) {
+	d, err := o.book.Delivery(ctx, id)
+	return d, missing("message", err)
+}
+
+// Replay sends a message again.
+func (o *Office) Replay(ctx context.Context, id string) (retake.Delivery, error) {
+	if _, err := o.Delivery(ctx, id); err != nil {
+		return retake.Delivery{}, err
+	}
+	d, err := o.Options.Replay(ctx, o.Options.Namespace, id)
+	if err == nil {
+		o.Stir()
+	}
+	return d, err
+}
+
+// eventPoll is how often a waiter looks again: events may come from another server.
+const eventPoll = 250 * time.Millisecond
+
+// Events lists events after one. It waits for the first.
+func (o *Office) Events(ctx context.Context, q retake.EventQuery) ([]retake.Event, error) {
+	if q.Newest {
+		return o.newest(ctx)
+	}
+	if q.Limit <= 0 || q.Limit > 1000 {
+		q.Limit = 100
+	}
+	enough := time.NewTimer(q.Wait)
+	defer enough.Stop()
+	again := time.NewTicker(eventPoll)
+	defer again.Stop()
+	for {
+		got, err := o.book.Events(ctx, q.After, q.Limit)
+		if err != nil || len(got) > 0 || q.Wait <= 0 {
+			return got, err
+		}
+		select {
+		case <-ctx.Done():
+			return got, ctx.Err()
+		case <-enough.C:
+			return got, nil
+		case <-again.C:
+		}
+	}
+}
+
+func (o *Office) newest(ctx context.Context) ([]retake.Event, error) {
+	e, err := o.book.NewestEvent(ctx)
+	if errors.Is(err, serverdb.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []retake.Event{e}, nil
+}

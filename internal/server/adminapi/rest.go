@@ -1,0 +1,180 @@
+package adminapi
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/engine/archive"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/storage/serverdb"
+	"github.com/retake-dev/retake/internal/storage/serverdb/sqldb"
+)
+
+// MakeSchedule adds a schedule; its first run is due at the next time of its cadence.
+func (o *Office) MakeSchedule(ctx context.Context, req retake.ScheduleRequest) (retake.Schedule, error) {
+	if req.Work == retake.WorkSave {
+		if req.Workspace == "" {
+			req.Workspace = o.Space().Default
+		}
+		if _, err := o.Service.Log(ctx, retake.LogQuery{Workspace: req.Workspace, Limit: 1}); err != nil {
+			return retake.Schedule{}, err
+		}
+	}
+	s, err := o.Plan(req, o.Clock.Now())
+	if err != nil {
+		return s, err
+	}
+	if s.ID, err = newID("sch_"); err != nil {
+		return s, err
+	}
+	if err := o.book.PutSchedule(ctx, s); err != nil {
+		return s, err
+	}
+	return s, o.Ledger.Put(ctx, serverdb.Due{Queue: serverdb.QueueSchedule, Namespace: o.Options.Namespace, ID: s.ID, At: s.Next})
+}
+
+// Schedules lists all.
+func (o *Office) Schedules(ctx context.Context) ([]retake.Schedule, error) {
+	return o.book.Schedules(ctx)
+}
+
+// DropSchedule removes one; a run that has begun goes on.
+func (o *Office) DropSchedule(ctx context.Context, id string) error {
+	return missing("schedule", o.book.DropSchedule(ctx, id))
+}
+
+// Audit lists entries, newest first.
+func (o *Office) Audit(ctx context.Context, q retake.AuditQuery) ([]retake.AuditEntry, error) {
+	return o.book.Audit(ctx, q)
+}
+
+// CheckAudit reads the whole chain.
+func (o *Office) CheckAudit(ctx context.Context) (retake.AuditProof, error) {
+	p, err := sqldb.Check(ctx, o.Options.Namespace, o.book, o.Verify)
+	p.Public = o.Public
+	return p, err
+}
+
+// RequestDeletion notes what is to go when the grace ends. What stands against it is
+// found out again then.
+func (o *Office) RequestDeletion(ctx context.Context, req retake.DeletionRequest) (retake.Deletion, error) {
+	if len(req.Refs) == 0 {
+		return retake.Deletion{}, invalid("no checkpoint is named")
+	}
+	now := o.Clock.Now()
+	d := retake.Deletion{Workspace: req.Workspace, Why: req.Why, State: retake.DeletionWaiting, Asked: now, Due: now.Add(o.Space().Limits.Grace)}
+	for _, ref := range req.Refs {
+		cp, err := o.Service.Find(ctx, req.Workspace, ref)
+		if err != nil {
+			return d, err
+		}
+		d.Checkpoints = append(d.Checkpoints, cp.ID)
+	}
+	var err error
+	if d.ID, err = newID("del_"); err != nil {
+		return d, err
+	}
+	if err := o.book.PutDeletion(ctx, d); err != nil {
+		return d, err
+	}
+	return d, o.Ledger.Put(ctx, serverdb.Due{Queue: serverdb.QueueDeletion, Namespace: o.Options.Namespace, ID: d.ID, At: d.Due})
+}
+
+// Deletions lists all requests.
+func (o *Office) Deletions(ctx context.Context) ([]retake.Deletion, error) {
+	return o.book.Deletions(ctx)
+}
+
+// CancelDeletion takes a request back while its grace lasts.
+func (o *Office) CancelDeletion(ctx context.Context, id string) (retake.Deletion, error) {
+	d, err := o.book.Deletion(ctx, id)
+	if err != nil {
+		return d, missing("request to delete", err)
+	}
+	if d.State != retake.DeletionWaiting {
+		return d, &retake.Error{Kind: retake.Moved, What: fmt.Sprintf("the request is %s", d.State), Safe: unchanged}
+	}
+	d.State = retake.DeletionCanceled
+	return d, o.book.PutDeletion(ctx, d)
+}
+
+// Hold pins a checkpoint under a name that unpin does not take off.
+func (o *Office) Hold(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
+	p, err := o.Options.Hold(ctx, ws, ref, retake.HoldPrefix+strings.TrimPrefix(name, retake.HoldPrefix))
+	if err == nil {
+		err = o.book.Note(ctx, "hold", string(p.Checkpoint))
+	}
+	return p, err
+}
+
+// Release ends a hold.
+func (o *Office) Release(ctx context.Context, ws retake.WorkspaceID, name string) error {
+	name = retake.HoldPrefix + strings.TrimPrefix(name, retake.HoldPrefix)
+	if err := o.Options.Release(ctx, ws, name); err != nil {
+		return err
+	}
+	return o.book.Note(ctx, "release hold", name)
+}
+
+// Import unpacks an archive into a new directory and protects it. What is refused leaves
+// an empty directory at most, which goes again.
+func (o *Office) Import(ctx context.Context, req retake.ImportRequest, r io.Reader) (retake.SaveResult, error) {
+	select { // the others wait: together they would fill a disk that each of them fits on
+	case o.importing <- struct{}{}:
+		defer func() { <-o.importing }()
+	case <-ctx.Done():
+		return retake.SaveResult{}, ctx.Err()
+	}
+	dir, drop, err := o.Hosted(req.Name)
+	if err != nil {
+		return retake.SaveResult{}, err
+	}
+	root, err := fsx.OS().OpenRoot(dir)
+	if err != nil {
+		drop()
+		return retake.SaveResult{}, fmt.Errorf("open a new directory: %w", err)
+	}
+	defer root.Close() //nolint:errcheck // synced by then
+	report, err := archive.Extract(ctx, r, root, archive.Limits{Bytes: o.Space().Limits.Checkpoint, Ratio: importRatio, Room: o.Room})
+	if err != nil {
+		drop()
+		return retake.SaveResult{}, err
+	}
+	res, err := o.Service.Init(ctx, retake.InitRequest{Dir: dir, Name: req.Name})
+	if err == nil && req.Intent != "" {
+		res, err = o.Service.Save(ctx, retake.SaveRequest{Workspace: res.Workspace.ID, Trigger: retake.TriggerManual, Intent: req.Intent})
+	}
+	res.Warnings = append(res.Warnings, leftOut(report)...)
+	return res, err
+}
+
+// importRatio is how many bytes of files one byte of an archive may bring. What people
+// pack is far below it.
+const importRatio = 200
+
+// leftOut tells what of an archive is not in the workspace as it was sent.
+func leftOut(r archive.Report) []retake.Warning {
+	var out []retake.Warning
+	for _, l := range []struct {
+		code, text string
+		paths      []string
+	}{
+		{"skipped", "left out, as they belong to another workspace's mark or its restores", r.Skipped},
+		{"rights", "without their setuid and setgid bits", r.Dropped},
+		{"attributes", "without their extended attributes, which this disk does not have", r.Bare},
+	} {
+		if len(l.paths) == 0 {
+			continue
+		}
+		shown := l.paths[:min(len(l.paths), 20)]
+		text := fmt.Sprintf("%d of the archive are %s: %q", len(l.paths), l.text, shown)
+		if more := len(l.paths) - len(shown); more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		out = append(out, retake.Warning{Code: l.code, Text: text})
+	}
+	return out
+}

@@ -1,0 +1,60 @@
+package gateway
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/ui/httpapi"
+)
+
+// forwarder hands a request to the server that has its namespace open, over a socket in
+// the data directory that only servers can reach. That one lets it in as if it had come
+// to it: the key goes along.
+type forwarder struct{ transport *http.Transport }
+
+type socketKey struct{}
+
+func newForwarder() *forwarder {
+	return &forwarder{&http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			path, _ := ctx.Value(socketKey{}).(string)
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", path)
+		},
+		DisableKeepAlives:     true, // a connection would be taken for one of another socket
+		ResponseHeaderTimeout: 15 * time.Minute,
+	}}
+}
+
+func (f *forwarder) send(w http.ResponseWriter, r *http.Request, socket string) {
+	away := func(w http.ResponseWriter, r *http.Request, err error) {
+		httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.Busy, What: "the namespace is moving between servers", Safe: "It is not known whether the request was done.", Hint: "ask again with the same idempotency key", Err: err}, 0)
+	}
+	if r.Header.Get(hopHeader) != "" {
+		away(w, r, nil)
+		return
+	}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.SetURL(&url.URL{Scheme: "http", Host: "server"})
+			p.Out.Host = p.In.Host
+			p.Out.Header.Set(hopHeader, "1")
+			p.Out.Header.Set(idHeader, w.Header().Get(idHeader))
+		},
+		ModifyResponse: func(res *http.Response) error {
+			for _, name := range []string{idHeader, "X-Content-Type-Options", "Cache-Control"} {
+				res.Header.Del(name) // ours are there
+			}
+			return nil
+		},
+		Transport:     f.transport,
+		FlushInterval: -1,
+		ErrorHandler:  away,
+	}
+	proxy.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), socketKey{}, socket)))
+}

@@ -1,0 +1,64 @@
+// Package metrics counts what a server does, for Prometheus.
+//
+// It holds numbers only. Labels are operations, codes and queues: never the name of a
+// namespace, a workspace or a key.
+package metrics
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Meter is the set of counters of one server.
+type Meter struct {
+	registry  *prometheus.Registry
+	requests  *prometheus.CounterVec
+	durations *prometheus.HistogramVec
+	flight    prometheus.Gauge
+	refused   *prometheus.CounterVec
+}
+
+// New makes a meter. open answers how many namespaces are open; depth how much is due in
+// a queue.
+func New(open func() float64, queues []string, depth func(queue string) float64) *Meter {
+	m := &Meter{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "retake_requests_total", Help: "Requests answered."}, []string{"operation", "code"}),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "retake_request_duration_seconds", Help: "How long requests took.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}}, []string{"operation"}),
+		flight:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "retake_requests_in_flight", Help: "Requests under way."}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "retake_refused_total", Help: "Requests refused before they reached a namespace."}, []string{"why"}),
+	}
+	m.registry.MustRegister(m.requests, m.durations, m.flight, m.refused,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "retake_namespaces_open", Help: "Namespaces that this server has open."}, open))
+	for _, q := range queues {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "retake_queue_depth", Help: "Items that are due or claimed.", ConstLabels: prometheus.Labels{"queue": q},
+		}, func() float64 { return depth(q) }))
+	}
+	return m
+}
+
+// Begin notes that a request is under way; what it answers notes its end.
+func (m *Meter) Begin() func(operation string, code int, took time.Duration) {
+	m.flight.Inc()
+	return func(operation string, code int, took time.Duration) {
+		m.flight.Dec()
+		m.requests.WithLabelValues(operation, strconv.Itoa(code)).Inc()
+		m.durations.WithLabelValues(operation).Observe(took.Seconds())
+	}
+}
+
+// Refused notes a request that did not get in.
+func (m *Meter) Refused(why string) { m.refused.WithLabelValues(why).Inc() }
+
+// Handler answers the numbers.
+func (m *Meter) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}

@@ -1,0 +1,132 @@
+package scheduler_test
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/server/scheduler"
+	"github.com/retake-dev/retake/internal/storage/serverdb"
+	"github.com/retake-dev/retake/internal/storage/serverdb/sqldb"
+)
+
+func (h *house) check(public ed25519.PublicKey) retake.AuditProof {
+	h.Helper()
+	p, err := sqldb.Check(h.Context(), acme, h.book, func(a serverdb.Anchor) error {
+		if !ed25519.Verify(public, scheduler.AnchorText(acme, a), a.Signature) {
+			return errors.New("its signature does not fit")
+		}
+		return nil
+	})
+	h.must(err)
+	return p
+}
+
+func (h *house) anchors() []serverdb.Anchor {
+	h.Helper()
+	all, err := h.book.Anchors(h.Context())
+	h.must(err)
+	return all
+}
+
+// A log is anchored while it grows, every few minutes, and not otherwise.
+func TestAnchors(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	tt := h.table()
+	h.must(tt.Enroll(t.Context(), acme))
+	for i := range 5 {
+		if i != 3 { // nothing happens
+			h.must(h.book.Note(t.Context(), "test.act", "it"))
+		}
+		h.clock.Move(6 * time.Minute)
+		h.once(tt, serverdb.QueueAnchor)
+	}
+	all := h.anchors()
+	if len(all) != 4 {
+		t.Fatalf("%d anchors", len(all))
+	}
+	for _, a := range all {
+		if !ed25519.Verify(h.public, scheduler.AnchorText(acme, a), a.Signature) {
+			t.Errorf("the signature of %+v does not fit", a)
+		}
+		if ed25519.Verify(h.public, scheduler.AnchorText("other", a), a.Signature) {
+			t.Error("an anchor fits another namespace")
+		}
+	}
+	p := h.check(h.public)
+	if p.Broken != 0 || p.Anchors != 4 || p.Entries <= all[3].Seq {
+		t.Errorf("%+v", p)
+	}
+	stranger, _, err := ed25519.GenerateKey(nil)
+	h.must(err)
+	if p := h.check(stranger); p.Broken != all[0].Seq {
+		t.Errorf("anchors that another signed are taken: %+v", p)
+	}
+}
+
+// rewrite changes an entry and all hashes after it, and the head: a chain that fits in
+// itself.
+func (h *house) rewrite(seq int64) {
+	h.Helper()
+	var all []retake.AuditEntry
+	h.must(h.book.Walk(h.Context(), func(e retake.AuditEntry) error {
+		all = append(all, e)
+		return nil
+	}))
+	prev := ""
+	for _, e := range all {
+		if e.Seq == seq {
+			e.Subject = "somebody else"
+		}
+		e.Prev = prev
+		e.Hash = sqldb.Hash(acme, e)
+		prev = e.Hash
+		raw, err := json.Marshal(e)
+		h.must(err)
+		_, err = h.db.ExecContext(h.Context(), `UPDATE audit SET body = $1 WHERE ns = $2 AND seq = $3`, raw, string(acme), e.Seq)
+		h.must(err)
+	}
+	_, err := h.db.ExecContext(h.Context(), `UPDATE audit_head SET hash = $1 WHERE ns = $2`, prev, string(acme))
+	h.must(err)
+}
+
+// Who rewrites the whole chain is found by the anchors; without them he is not.
+func TestAnchorsFindARewrittenChain(t *testing.T) {
+	t.Parallel()
+	for _, anchored := range []bool{true, false} {
+		h := newHouse(t)
+		h.saves(3, time.Minute)
+		tt := h.table()
+		h.must(tt.Enroll(t.Context(), acme))
+		if anchored {
+			h.clock.Move(5 * time.Minute)
+			h.once(tt, serverdb.QueueAnchor)
+		}
+		if p := h.check(h.public); p.Broken != 0 || (p.Anchors == 1) != anchored {
+			t.Fatalf("%+v", p)
+		}
+		h.rewrite(2)
+		if p := h.check(h.public); (p.Broken != 0) != anchored {
+			t.Errorf("anchored %v: %+v", anchored, p)
+		}
+	}
+}
+
+// A server that keeps no key keeps no anchors, and leaves no work behind.
+func TestNoAnchorsWithoutKey(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	o := h.options()
+	o.Sign = nil
+	tt := scheduler.New(o)
+	h.must(tt.Enroll(t.Context(), acme))
+	h.clock.Move(time.Hour)
+	h.once(tt, serverdb.QueueAnchor)
+	if n, _, err := h.ledger.Depth(t.Context(), serverdb.QueueAnchor); n != 0 || err != nil || len(h.anchors()) != 0 {
+		t.Errorf("%d due, %d anchors, %v", n, len(h.anchors()), err)
+	}
+}

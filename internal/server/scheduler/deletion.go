@@ -1,0 +1,106 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/serverdb"
+)
+
+// deletion does a request whose grace is over. The bytes are left to the next tidy-up.
+func (t *Timetable) deletion(ctx context.Context, due serverdb.Due) (time.Time, error) {
+	book := t.o.Ledger.Book(due.Namespace)
+	d, err := book.Deletion(ctx, due.ID)
+	switch {
+	case errors.Is(err, serverdb.ErrNotFound) || err == nil && d.State != retake.DeletionWaiting:
+		return time.Time{}, nil
+	case err != nil:
+		return time.Time{}, fmt.Errorf("find deletion: %w", err)
+	case d.Due.After(t.o.Clock.Now()):
+		return d.Due, nil
+	}
+	svc, release, err := t.o.Open(ctx, due.Namespace)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("open namespace: %w", err)
+	}
+	defer release()
+	d.State, d.Note, err = erase(as(ctx, retake.KeyMaintainer, "deletion "+d.ID), svc, d)
+	if err != nil {
+		return time.Time{}, err
+	}
+	now := t.o.Clock.Now().UTC()
+	d.Done = &now
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease)
+	defer cancel()
+	if err := book.PutDeletion(ctx, d); err != nil {
+		return time.Time{}, fmt.Errorf("write down deletion: %w", err)
+	}
+	return time.Time{}, nil
+}
+
+// erase forgets what is left of a request, all of it or nothing.
+func erase(ctx context.Context, svc retake.Service, d retake.Deletion) (retake.DeletionState, string, error) {
+	var refs []string
+	for _, id := range d.Checkpoints {
+		_, err := svc.Find(ctx, d.Workspace, string(id))
+		if retake.IsKind(err, retake.NotFound) { // somebody else was earlier, or we were before a crash
+			continue
+		}
+		if err != nil {
+			return "", "", err
+		}
+		refs = append(refs, string(id))
+	}
+	gone := len(d.Checkpoints) - len(refs)
+	if len(refs) == 0 {
+		return retake.DeletionDone, "all were forgotten already", nil
+	}
+	stones, err := svc.Forget(ctx, d.Workspace, refs)
+	if retake.IsKind(err, retake.Denied) {
+		return retake.DeletionRefused, refusal(ctx, svc, d, err), nil
+	}
+	if err != nil {
+		return "", "", err
+	}
+	note := fmt.Sprintf("%d checkpoints were forgotten", len(stones))
+	if gone > 0 {
+		note += fmt.Sprintf(", %d were forgotten already", gone)
+	}
+	return retake.DeletionDone, note, nil
+}
+
+// refusal names what keeps the checkpoints of a request.
+func refusal(ctx context.Context, svc retake.Service, d retake.Deletion, cause error) string {
+	line, err := svc.Log(ctx, retake.LogQuery{Workspace: d.Workspace, Limit: 1})
+	if err != nil {
+		return retake.AsError(cause).What
+	}
+	wanted := map[retake.CheckpointID]bool{}
+	for _, id := range d.Checkpoints {
+		wanted[id] = true
+	}
+	var kept []string
+	for _, p := range line.Pins {
+		if !wanted[p.Checkpoint] {
+			continue
+		}
+		if name, held := strings.CutPrefix(p.Name, retake.HoldPrefix); held {
+			kept = append(kept, fmt.Sprintf("checkpoint %d is held as %s", p.Number, name))
+		} else {
+			kept = append(kept, fmt.Sprintf("checkpoint %d is pinned as %s", p.Number, p.Name))
+		}
+	}
+	for _, cp := range line.Checkpoints {
+		if wanted[cp.ID] {
+			kept = append(kept, fmt.Sprintf("checkpoint %d is the newest", cp.Number))
+		}
+	}
+	if len(kept) == 0 {
+		return retake.AsError(cause).What
+	}
+	return strings.Join(kept, ", ") + "; nothing was forgotten"
+}

@@ -1,0 +1,102 @@
+package webhooks_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/server/webhooks"
+	"github.com/retake-dev/retake/internal/storage/serverdb"
+)
+
+// Who is told to end gives back what is under way at once, and counts no try.
+func TestEndGivesBack(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	arrived, leave := make(chan struct{}), make(chan struct{})
+	in := newInbox(t, func(n int, w http.ResponseWriter) {
+		if n == 1 {
+			close(arrived)
+			<-leave
+		}
+	})
+	d.hook("wh_1", in.url, retake.SchemeShared)
+	d.save(nil)
+	d.must(d.courier().Drain(t.Context(), acme))
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- d.courier().Run(ctx) }()
+	<-arrived
+	cancel()
+	<-ended
+	close(leave)
+	if v := d.only(); len(v.Tries) != 0 || v.State != retake.DeliveryWaiting {
+		t.Errorf("%+v", v)
+	}
+	d.once(d.courier()) // the clock stands still: the claim did not run out
+	if v := d.only(); len(in.messages()) != 2 || v.State != retake.DeliveryDelivered {
+		t.Errorf("%d arrived, %+v", len(in.messages()), v)
+	}
+}
+
+// An endpoint that never answers holds up its own messages, at most four at once.
+func TestSlowEndpoint(t *testing.T) {
+	t.Parallel()
+	const n = 40
+	d := newDeskAt(t, clock.Wall)
+	leave := make(chan struct{})
+	slow := newInbox(t, func(int, http.ResponseWriter) { <-leave })
+	all := make(chan struct{})
+	fast := newInbox(t, func(got int, w http.ResponseWriter) {
+		if got == n {
+			close(all)
+		}
+	})
+	d.hook("wh_slow", slow.url, retake.SchemeShared)
+	d.hook("wh_fast", fast.url, retake.SchemeShared)
+	for range n {
+		d.save(nil)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	o := d.options()
+	o.Workers = 8
+	c := webhooks.New(o)
+	ended := make(chan error)
+	go func() { ended <- c.Run(ctx) }()
+	select {
+	case <-all:
+	case <-time.After(time.Minute):
+		t.Errorf("%d of %d arrived at the fast endpoint", len(fast.messages()), n)
+	}
+	if got := len(slow.messages()); got == 0 || got > 4 {
+		t.Errorf("%d under way to the slow endpoint", got)
+	}
+	close(leave)
+	cancel()
+	<-ended
+}
+
+// A killed process that had written down the next try does not make it come earlier.
+func TestNextIsKept(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	in := newInbox(t, status(http.StatusBadRequest))
+	d.hook("wh_1", in.url, retake.SchemeShared)
+	d.save(nil)
+	c := d.courier()
+	d.once(c)
+	d.must(d.ledger.Put(t.Context(), serverdb.Due{Queue: serverdb.QueueDelivery, Namespace: acme, ID: d.only().ID, At: d.clock.Now()}))
+	d.once(c)
+	if n := len(in.messages()); n != 1 {
+		t.Fatalf("%d tries", n)
+	}
+	d.held.Move(6 * time.Second)
+	d.once(c)
+	if n := len(in.messages()); n != 2 {
+		t.Errorf("%d tries after the pause", n)
+	}
+}

@@ -1,0 +1,120 @@
+// Package postgres keeps the catalogs of many namespaces in one PostgreSQL database that
+// several servers use at once.
+//
+// It opens the database, makes tables, roles and policies, and puts the driver's errors
+// into words; the rows are those of sqlcatalog. It reads no file and no environment.
+//
+//	P1  Every table with a namespace shows, in a transaction that nobody entered, nothing
+//	    but an error; in one that was entered, the rows of one namespace. This holds for
+//	    the owner too, but not for a superuser before it entered.
+//	P2  What adds to history cannot take from it: the two are different roles, and a
+//	    transaction has one of them.
+//	P3  Role and namespace end with the transaction; a connection that comes back to the
+//	    pool has neither.
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlcatalog"
+)
+
+const (
+	patience = 10 * time.Second // how long a writer waits for the others
+	silence  = time.Minute      // how long a transaction may do nothing, before it is taken from who holds it
+	idle     = 5 * time.Minute  // how long a connection waits for work
+	lifetime = time.Hour        // of a connection, so that servers that move are found again
+
+	fewConns    = 2 // one holds the lock of Prepare, one works
+	manyConns   = 16
+	dialTimeout = 10 * time.Second
+)
+
+// Options choose how much of the database one process takes.
+type Options struct {
+	MaxConns int // 0: some
+}
+
+// DB opens a database and asks whether it is there.
+func DB(ctx context.Context, dsn string, opts Options) (*sql.DB, error) {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, &retake.Error{Kind: retake.Invalid, What: "not a valid database URL", Hint: "Write postgres://user@host/database.", Err: err}
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = dialTimeout
+	}
+	settle(config.RuntimeParams)
+	db := sql.OpenDB(connector{stdlib.GetConnector(*config)})
+	conns := opts.MaxConns
+	if conns == 0 {
+		conns = manyConns
+	}
+	conns = max(conns, fewConns)
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	db.SetConnMaxIdleTime(idle)
+	db.SetConnMaxLifetime(lifetime)
+	if err := db.PingContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open database: %w", Explain(err)), db.Close())
+	}
+	return db, nil
+}
+
+// settle says what must hold in every session, unless the address says otherwise.
+func settle(params map[string]string) {
+	for name, value := range map[string]string{
+		"application_name":                    "retake",
+		"default_transaction_isolation":       "read committed", // who waited for the writer row must see what was written meanwhile
+		"lock_timeout":                        millis(patience),
+		"idle_in_transaction_session_timeout": millis(silence),
+		"jit":                                 "off", // questions are short: to compile one takes longer than to answer it
+	} {
+		if _, said := params[name]; !said {
+			params[name] = value
+		}
+	}
+}
+
+func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+// Open answers the catalog of a namespace in a database that was prepared. What opts
+// leave out is that of Postgres. Close leaves the database open.
+func Open(db *sql.DB, ns string, opts sqlcatalog.Options) catalog.Catalog {
+	if opts.Enter == nil {
+		opts.Enter = Enter(ns)
+	}
+	if opts.Explain == nil {
+		opts.Explain = Explain
+	}
+	if opts.Again == nil {
+		opts.Again = Again
+	}
+	return sqlcatalog.Of(db, ns, opts)
+}
+
+// Enter begins a transaction for a namespace: as maintenance when a maintainer asks,
+// otherwise as who cannot delete history.
+func Enter(ns string) func(context.Context, *sql.Tx) error {
+	return func(ctx context.Context, tx *sql.Tx) error {
+		role := roleAPI
+		if who, said := retake.ActorOf(ctx); said && who.Kind == retake.KeyMaintainer {
+			role = roleMaint
+		}
+		_, err := tx.ExecContext(ctx, sqlEnter, ns, role)
+		return err
+	}
+}
+
+// sqlEnter is one question, because the way may be long: "role" set so is SET LOCAL ROLE.
+const sqlEnter = `SELECT pg_catalog.set_config('retake.ns', $1, true), pg_catalog.set_config('role', $2, true)`

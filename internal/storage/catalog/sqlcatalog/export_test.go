@@ -1,0 +1,59 @@
+package sqlcatalog
+
+import (
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+)
+
+// Queries are the texts that must stay quick on a long timeline, by method.
+var Queries = map[string]string{
+	"Checkpoint": sqlCheckpoint,
+	"ByNumber":   sqlByNumber,
+	"ByPrefix":   sqlByPrefix,
+	"Before":     sqlBefore,
+	"Latest":     sqlLatest,
+	"Start":      sqlStart,
+	"Page":       sqlPage,
+	"Page since": sqlPageSince,
+	"Tombstones": sqlTombstones,
+	"Counts":     sqlCounts,
+	"Workspaces": sqlWorkspaces,
+	"Pins":       sqlPins,
+	"Pending":    sqlPending,
+	"lives":      sqlLives,
+	"buried":     sqlBuried,
+	"holder":     sqlHolder,
+
+	"number":                    sqlNumber,
+	"Gists":                     textOf(newAsk(sqlGists, "a"), "checkpoint"),
+	"Bare":                      sqlBare,
+	"ByHead":                    sqlByHead,
+	"Mentions":                  sqlMentions + sqlMentionsOrder,
+	"Search":                    new(Catalog).searchFor("w", []string{"one", "two"}, 1).text.String(),
+	"Verifications":             answersText(catalog.VerificationQuery{Name: "n"}, nil),
+	"Verifications of contents": answersText(catalog.VerificationQuery{Output: true}, []retake.ContentID{"a", "b"}),
+	"WithContent":               sqlWithContent,
+	"Readings":                  textOf(newAsk(sqlReadings, "a", "r"), "object"),
+	"last reading":              sqlLastReading,
+	"trim readings":             sqlTrimReadings,
+	"drop finding":              sqlDropNotes[0],
+	"drop place":                sqlDropNotes[1],
+	"drop facts":                sqlDropNotes[2],
+	"answered":                  sqlAnswered,
+	"drop answers":              sqlDropAnswers,
+}
+
+func textOf(a *ask, column string) string {
+	in(a, column, []string{"x", "y"})
+	return a.text.String()
+}
+
+func answersText(q catalog.VerificationQuery, contents []retake.ContentID) string {
+	return new(Catalog).verificationsOf(q, contents).text.String()
+}
+
+// MaxReadings is how many a namespace keeps.
+const MaxReadings = maxReadings
+
+// Migrations are the texts of all versions.
+var Migrations = migrations

@@ -1,0 +1,198 @@
+package sqlcatalog
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+)
+
+// PutNotes replaces what is known of a checkpoint; of one that does not live in
+// that workspace nothing is kept.
+func (c *Catalog) PutNotes(ctx context.Context, n catalog.Notes) error {
+	e, err := encodeNotes(n)
+	if err != nil {
+		return err
+	}
+	return c.write(ctx, "put notes", func(tx *sql.Tx) error {
+		err := tx.QueryRowContext(ctx, sqlNumber, c.ns, string(n.Checkpoint), string(n.Workspace)).Scan(&e.number)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := c.dropNotes(ctx, tx, n.Checkpoint); err != nil {
+			return err
+		}
+		return c.putNotes(ctx, tx, n, e)
+	})
+}
+
+// notes are the bodies of what is known of a checkpoint.
+type notes struct {
+	number       int64
+	gist, places []byte
+	facts        [][]byte
+}
+
+// encodeNotes runs before the namespace is locked: notes may be long.
+func encodeNotes(n catalog.Notes) (e notes, err error) {
+	if e.gist, err = json.Marshal(n.Gist); err != nil {
+		return e, fmt.Errorf("encode gist: %w", err)
+	}
+	for _, f := range n.Facts {
+		raw, err := json.Marshal(f)
+		if err != nil {
+			return e, fmt.Errorf("encode fact: %w", err)
+		}
+		e.facts = append(e.facts, raw)
+	}
+	e.places, err = encodePlaces(n.Words)
+	return e, err
+}
+
+func (c *Catalog) dropNotes(ctx context.Context, tx *sql.Tx, id retake.CheckpointID) error {
+	for _, text := range sqlDropNotes {
+		if _, err := tx.ExecContext(ctx, text, c.ns, string(id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Catalog) putNotes(ctx context.Context, tx *sql.Tx, n catalog.Notes, e notes) error {
+	id, ws := string(n.Checkpoint), string(n.Workspace)
+	_, err := tx.ExecContext(ctx, sqlPutFinding, c.ns, id, ws, e.number, n.Gist.V, commit(n.Gist.Head), e.gist)
+	if err != nil {
+		return err
+	}
+	if len(n.Words) > 0 {
+		if _, err := tx.ExecContext(ctx, sqlPutPlace, c.ns, id, ws, e.number, foldAll(n.Words), e.places); err != nil {
+			return err
+		}
+	}
+	if len(n.Facts) == 0 {
+		return nil
+	}
+	put, err := tx.PrepareContext(ctx, sqlPutFact)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = put.Close() }() // it goes with the transaction too
+	for i, f := range n.Facts {
+		if _, err := put.ExecContext(ctx, c.ns, id, i, ws, e.number, plain(string(f.Kind)), key(f.Name), e.facts[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// longestCommit is the length of the longest name of a commit.
+const longestCommit = 64
+
+// commit is a head as it can be asked for; what is longer is no commit, and not
+// every database could index it.
+func commit(head string) string {
+	if len(head) > longestCommit {
+		return ""
+	}
+	return plain(head)
+}
+
+// said is a text as its body says it: JSON has a sign for what is no UTF-8.
+func said(s string) string { return string([]rune(s)) }
+
+// longestKey bounds names: not every database indexes long ones.
+const longestKey = 512
+
+// key is a name as it is looked up.
+func key(name string) []byte {
+	raw := []byte(said(name))
+	if len(raw) <= longestKey {
+		return raw
+	}
+	sum := sha256.Sum256(raw)
+	return sum[:]
+}
+
+// Gists answers those that are there.
+func (c *Catalog) Gists(ctx context.Context, ws retake.WorkspaceID, ids []retake.CheckpointID) (map[retake.CheckpointID]retake.Gist, error) {
+	all := map[retake.CheckpointID]retake.Gist{}
+	scan := func(rows *sql.Rows) (bool, error) {
+		var id retake.CheckpointID
+		var in retake.WorkspaceID
+		var raw []byte
+		var g retake.Gist
+		if err := rows.Scan(&id, &in, &raw); err != nil || in != ws {
+			return true, err
+		}
+		err := decode(raw, &g)
+		all[id] = g
+		return true, err
+	}
+	return all, c.read(ctx, "list gists", func(tx *sql.Tx) error {
+		for some := range slices.Chunk(ids, portion) {
+			a := newAsk(sqlGists, c.ns)
+			in(a, "checkpoint", some)
+			if err := each(ctx, tx, scan, a.text.String(), a.args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Bare lists what lives without a gist of version v or above, the highest number
+// first.
+func (c *Catalog) Bare(ctx context.Context, ws retake.WorkspaceID, v, limit int) ([]retake.Checkpoint, error) {
+	return list(ctx, c, "list checkpoints without a gist", body[retake.Checkpoint], sqlBare, c.ns, string(ws), v, bound(limit))
+}
+
+// ByHead answers the lowest number that lives whose commit begins so.
+func (c *Catalog) ByHead(ctx context.Context, ws retake.WorkspaceID, sha string) (retake.Checkpoint, error) {
+	doing := fmt.Sprintf("find commit %.60q", sha)
+	if sha == "" || plain(sha) != sha {
+		return retake.Checkpoint{}, fmt.Errorf("%s: %w", doing, catalog.ErrNotFound)
+	}
+	return c.one(ctx, doing, sqlByHead, c.ns, string(ws), sha, sha+lastRune)
+}
+
+// Mentions lists the checkpoints with a fact of that name, the highest number
+// first, each with those facts in the order in which they were put. Without a
+// limit it lists all.
+func (c *Catalog) Mentions(ctx context.Context, q retake.ChronicleQuery) ([]retake.Mention, error) {
+	all := []retake.Mention{}
+	a := newAsk(sqlMentions, c.ns, string(q.Workspace), key(q.Name))
+	if q.Kind != "" {
+		a.say(" AND f.kind = ").arg(plain(string(q.Kind)))
+	}
+	a.say(sqlMentionsOrder)
+	err := c.look(ctx, "list mentions", func(rows *sql.Rows) (bool, error) {
+		var fact, raw []byte
+		var f retake.Fact
+		var cp retake.Checkpoint
+		if err := rows.Scan(&fact, &raw); err != nil {
+			return false, err
+		}
+		if err := errors.Join(decode(fact, &f), decode(raw, &cp)); err != nil {
+			return false, err
+		}
+		if n := len(all); n > 0 && all[n-1].Checkpoint.ID == cp.ID {
+			all[n-1].Facts = append(all[n-1].Facts, f)
+			return true, nil
+		}
+		if int64(len(all)) >= bound(q.Limit) {
+			return false, nil
+		}
+		all = append(all, retake.Mention{Checkpoint: cp, Facts: []retake.Fact{f}})
+		return true, nil
+	}, a.text.String(), a.args...)
+	return all, err
+}

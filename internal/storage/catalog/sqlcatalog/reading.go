@@ -1,0 +1,86 @@
+package sqlcatalog
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+)
+
+const (
+	maxReadings = 20_000  // of one namespace
+	maxReading  = 1 << 20 // bytes; what is longer is read again
+)
+
+// Readings answers those that are there.
+func (c *Catalog) Readings(ctx context.Context, keys []catalog.ReadingKey) (map[catalog.ReadingKey][]byte, error) {
+	objects := map[string][]retake.ObjectID{}
+	for _, k := range keys {
+		objects[k.Reader] = append(objects[k.Reader], k.Object)
+	}
+	all := map[catalog.ReadingKey][]byte{}
+	return all, c.read(ctx, "list readings", func(tx *sql.Tx) error {
+		for reader, ids := range objects {
+			scan := func(rows *sql.Rows) (bool, error) {
+				k := catalog.ReadingKey{Reader: reader}
+				var raw []byte
+				err := rows.Scan(&k.Object, &raw)
+				all[k] = raw
+				return true, err
+			}
+			for some := range slices.Chunk(ids, portion) {
+				a := newAsk(sqlReadings, c.ns, reader)
+				in(a, "object", some)
+				if err := each(ctx, tx, scan, a.text.String(), a.args...); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// PutReadings adds or replaces readings. Those that were written first go when
+// there are too many; one that is too long is not kept.
+func (c *Catalog) PutReadings(ctx context.Context, readings map[catalog.ReadingKey][]byte) error {
+	keys := slices.SortedFunc(maps.Keys(readings), func(a, b catalog.ReadingKey) int {
+		return cmp.Or(cmp.Compare(a.Reader, b.Reader), cmp.Compare(a.Object, b.Object))
+	})
+	keys = slices.DeleteFunc(keys, func(k catalog.ReadingKey) bool { return len(readings[k]) > maxReading })
+	if len(keys) == 0 {
+		return nil
+	}
+	return c.write(ctx, "put readings", func(tx *sql.Tx) error {
+		if err := c.putReadings(ctx, tx, keys, readings); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, sqlTrimReadings, c.ns, maxReadings); err != nil {
+			return fmt.Errorf("trim readings: %w", err)
+		}
+		return nil
+	})
+}
+
+func (c *Catalog) putReadings(ctx context.Context, tx *sql.Tx, keys []catalog.ReadingKey, readings map[catalog.ReadingKey][]byte) error {
+	var last int64
+	if err := tx.QueryRowContext(ctx, sqlLastReading, c.ns).Scan(&last); err != nil {
+		return err
+	}
+	put, err := tx.PrepareContext(ctx, sqlPutReading)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = put.Close() }() // it goes with the transaction too
+	for i, k := range keys {
+		raw := append([]byte{}, readings[k]...) // nil would be no value
+		if _, err := put.ExecContext(ctx, c.ns, k.Reader, string(k.Object), last+1+int64(i), raw); err != nil {
+			return err
+		}
+	}
+	return nil
+}

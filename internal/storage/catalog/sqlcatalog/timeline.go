@@ -1,0 +1,146 @@
+package sqlcatalog
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+	"unicode/utf8"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+)
+
+// one answers the only row of a query, or ErrNotFound.
+func (c *Catalog) one(ctx context.Context, doing, query string, args ...any) (retake.Checkpoint, error) {
+	all, err := list(ctx, c, doing, body[retake.Checkpoint], query, args...)
+	if err != nil {
+		return retake.Checkpoint{}, err
+	}
+	if len(all) == 0 {
+		return retake.Checkpoint{}, fmt.Errorf("%s: %w", doing, catalog.ErrNotFound)
+	}
+	return all[0], nil
+}
+
+// Checkpoint answers one that lives, by id.
+func (c *Catalog) Checkpoint(ctx context.Context, id retake.CheckpointID) (retake.Checkpoint, error) {
+	return c.one(ctx, fmt.Sprintf("find checkpoint %s", id), sqlCheckpoint, c.ns, string(id))
+}
+
+// ByNumber answers one that lives, by number.
+func (c *Catalog) ByNumber(ctx context.Context, ws retake.WorkspaceID, number int64) (retake.Checkpoint, error) {
+	return c.one(ctx, fmt.Sprintf("find checkpoint %d", number), sqlByNumber, c.ns, string(ws), number)
+}
+
+// lastRune ends the range of a prefix: no id holds it.
+const lastRune = "\U0010FFFF"
+
+// ByPrefix answers those that live whose id begins with the prefix, by id, at most two.
+func (c *Catalog) ByPrefix(ctx context.Context, ws retake.WorkspaceID, prefix string) ([]retake.Checkpoint, error) {
+	if plain(prefix) != prefix {
+		return []retake.Checkpoint{}, nil // no id begins so, and not every database takes it as text
+	}
+	return list(ctx, c, fmt.Sprintf("find checkpoint %.60q", prefix), body[retake.Checkpoint],
+		sqlByPrefix, c.ns, string(ws), prefix, prefix+lastRune)
+}
+
+// Before answers the newest that lives with a time not after t.
+func (c *Catalog) Before(ctx context.Context, ws retake.WorkspaceID, t time.Time) (retake.Checkpoint, error) {
+	return c.one(ctx, "find checkpoint by time", sqlBefore, c.ns, string(ws), t.UnixMicro())
+}
+
+// Latest answers the one with the highest number that lives, back steps before it.
+func (c *Catalog) Latest(ctx context.Context, ws retake.WorkspaceID, back int64) (retake.Checkpoint, error) {
+	doing := fmt.Sprintf("find latest checkpoint, %d back", back)
+	if back < 0 {
+		return retake.Checkpoint{}, fmt.Errorf("%s: %w", doing, catalog.ErrNotFound)
+	}
+	return c.one(ctx, doing, sqlLatest, c.ns, string(ws), back)
+}
+
+// Start answers the first complete one that lives.
+func (c *Catalog) Start(ctx context.Context, ws retake.WorkspaceID) (retake.Checkpoint, error) {
+	return c.one(ctx, "find first complete checkpoint", sqlStart, c.ns, string(ws), string(retake.Complete))
+}
+
+// Page lists those that live, the highest number first. Without a limit, or with
+// a negative one, it lists all; Since is inclusive, Before is not.
+func (c *Catalog) Page(ctx context.Context, q retake.LogQuery) ([]retake.Checkpoint, error) {
+	top := int64(math.MaxInt64)
+	if q.Before != 0 {
+		top = q.Before - 1
+	}
+	limit := bound(q.Limit)
+	if q.Session != "" {
+		limit = math.MaxInt64 // the session is in the body: most rows may be of others
+	}
+	query, args := sqlPage, []any{c.ns, string(q.Workspace), top, limit}
+	if !q.Since.IsZero() {
+		query, args = sqlPageSince, []any{c.ns, string(q.Workspace), q.Since.UnixMicro(), top, limit}
+	}
+	if q.Session != "" {
+		return c.ofSession(ctx, q.Session, bound(q.Limit), query, args...)
+	}
+	return list(ctx, c, "list checkpoints", body[retake.Checkpoint], query, args...)
+}
+
+// ofSession picks the checkpoints of a session, by the beginning of its id or the name of
+// its agent. Rows are read until there are enough, and only those are decoded whose text
+// holds one of them.
+func (c *Catalog) ofSession(ctx context.Context, session string, limit int64, query string, args ...any) ([]retake.Checkpoint, error) {
+	all := []retake.Checkpoint{}
+	if !utf8.ValidString(session) {
+		return all, nil // no id begins so
+	}
+	var signs [2][]byte
+	for i, key := range []string{"session", "agent"} {
+		sign, err := json.Marshal(map[string]string{key: session})
+		if err != nil {
+			return nil, fmt.Errorf("encode session: %w", err)
+		}
+		signs[i] = sign[1 : len(sign)-len(`"}`)] // the word may go on
+	}
+	err := c.look(ctx, "list checkpoints", func(rows *sql.Rows) (bool, error) {
+		var raw sql.RawBytes
+		if err := rows.Scan(&raw); err != nil || !bytes.Contains(raw, signs[0]) && !bytes.Contains(raw, signs[1]) {
+			return true, err
+		}
+		var cp retake.Checkpoint
+		if err := decode(raw, &cp); err != nil {
+			return false, err
+		}
+		if cp.Turn != nil && cp.Turn.Of(session) {
+			all = append(all, cp)
+		}
+		return int64(len(all)) < limit, nil
+	}, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// bound is a limit that every database takes: not all know a negative one.
+func bound(limit int) int64 {
+	if limit <= 0 {
+		return math.MaxInt64
+	}
+	return int64(limit)
+}
+
+// Tombstones lists what was forgotten, by number.
+func (c *Catalog) Tombstones(ctx context.Context, ws retake.WorkspaceID) ([]retake.Tombstone, error) {
+	return list(ctx, c, "list tombstones", body[retake.Tombstone], sqlTombstones, c.ns, string(ws))
+}
+
+// Counts answers how many live, and the highest number that was ever given.
+func (c *Catalog) Counts(ctx context.Context, ws retake.WorkspaceID) (live, last int64, err error) {
+	var top, buried int64
+	scan := func(rows *sql.Rows) error { return rows.Scan(&live, &top, &buried) }
+	_, err = c.row(ctx, "count checkpoints", scan, sqlCounts, c.ns, string(ws))
+	return live, max(top, buried), err
+}

@@ -1,0 +1,111 @@
+package sqlcatalog
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+)
+
+// PutVerification adds or replaces an answer. It may come before its checkpoint,
+// when a catalog is made again; of one that is buried nothing is kept. When it is no
+// longer running there is a notice.
+func (c *Catalog) PutVerification(ctx context.Context, v retake.Verification) error {
+	output := []byte(v.Output)
+	v.Output = ""
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode verification: %w", err)
+	}
+	return c.act(ctx, "put verification", func(tx *sql.Tx) ([]string, error) {
+		if yes, err := has(ctx, tx, sqlBuried, c.ns, string(v.Checkpoint)); err != nil || yes {
+			return nil, err
+		}
+		if yes, err := has(ctx, tx, sqlAnswered, c.ns, string(v.ID), raw, output); err != nil || yes {
+			return nil, err
+		}
+		_, err := tx.ExecContext(ctx, sqlPutVerification, c.ns, string(v.ID), string(v.Workspace), string(v.Checkpoint), v.Number,
+			string(v.Content), []byte(said(v.Name)), []byte(said(v.Command)), v.Started.UnixMicro(), raw, output)
+		if err != nil || v.Verdict == retake.Running {
+			return []string{string(v.ID)}, err
+		}
+		n := catalog.Notice{Topic: verified, Workspace: v.Workspace, Checkpoint: v.Checkpoint, Time: v.Started}
+		return []string{string(v.ID)}, c.notify(ctx, tx, n)
+	})
+}
+
+// Verifications lists the answers about checkpoints that live, the last that was
+// started first. Without a limit it lists all.
+func (c *Catalog) Verifications(ctx context.Context, q catalog.VerificationQuery) ([]retake.Verification, error) {
+	contents := slices.Compact(slices.Sorted(slices.Values(q.Contents)))
+	portions := slices.Collect(slices.Chunk(contents, portion))
+	if len(portions) == 0 {
+		portions = [][]retake.ContentID{nil}
+	}
+	all := []retake.Verification{}
+	err := c.read(ctx, "list verifications", func(tx *sql.Tx) error {
+		for _, some := range portions {
+			a := c.verificationsOf(q, some)
+			err := each(ctx, tx, func(rows *sql.Rows) (bool, error) {
+				v, err := scanVerification(rows, q.Output)
+				all = append(all, v)
+				return true, err
+			}, a.text.String(), a.args...)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b retake.Verification) int {
+		return cmp.Or(cmp.Compare(b.Started.UnixMicro(), a.Started.UnixMicro()), cmp.Compare(b.ID, a.ID))
+	})
+	return all[:min(int64(len(all)), bound(q.Limit))], nil
+}
+
+func (c *Catalog) verificationsOf(q catalog.VerificationQuery, contents []retake.ContentID) *ask {
+	text, order := sqlVerifications, sqlVerificationsOrder
+	if q.Output {
+		text = sqlVerificationsFull
+	}
+	a := newAsk(text+sqlVerificationsWhere, c.ns, string(q.Workspace))
+	if len(contents) > 0 {
+		in(a, "v.content", contents)
+		order = sqlVerificationsSort
+	}
+	if q.Name != "" {
+		a.say(" AND v.name = ").arg([]byte(said(q.Name)))
+	}
+	if q.Command != "" {
+		a.say(" AND v.command = ").arg([]byte(said(q.Command)))
+	}
+	return a.say(order).arg(bound(q.Limit))
+}
+
+func scanVerification(rows *sql.Rows, full bool) (retake.Verification, error) {
+	var v retake.Verification
+	var raw, output []byte
+	into := []any{&raw}
+	if full {
+		into = append(into, &output)
+	}
+	if err := rows.Scan(into...); err != nil {
+		return v, err
+	}
+	err := decode(raw, &v)
+	v.Output = string(output)
+	return v, err
+}
+
+// WithContent lists what lives and has this content, the highest number first.
+func (c *Catalog) WithContent(ctx context.Context, ws retake.WorkspaceID, content retake.ContentID) ([]retake.Checkpoint, error) {
+	return list(ctx, c, "list equal checkpoints", body[retake.Checkpoint], sqlWithContent, c.ns, string(ws), string(content))
+}

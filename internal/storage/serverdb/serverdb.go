@@ -1,0 +1,214 @@
+// Package serverdb is the port to the rows of a server: namespaces, keys, webhooks, events,
+// schedules, the audit log, and what is due.
+//
+// Every method is one transaction, and ids are made by the caller. Unlike a catalog it
+// cannot be made again from the store. It knows no secret: keys come as digests,
+// passwords and webhook secrets come sealed.
+//
+//	J1  A Book sees one namespace only; what crosses namespaces holds ids and times alone.
+//	J2  The audit log and the events only grow. An act and its entry are one transaction.
+//	J3  What is due is claimed by one at a time; a claim that nobody ends comes back.
+package serverdb
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/retake-dev/retake"
+)
+
+// Errors that callers branch on.
+var (
+	ErrNotFound = errors.New("no such row")
+	ErrExists   = errors.New("there is another row with this key")
+)
+
+// Ledger holds the rows of all namespaces. Its methods may be called from several goroutines.
+type Ledger interface {
+	Registry
+	Queue
+	Leases
+	// Book answers the rows of one namespace.
+	Book(ns retake.NamespaceID) Book
+	io.Closer
+}
+
+// Registry is who is there.
+type Registry interface {
+	// AddNamespace adds one with its sealed password. ErrExists.
+	AddNamespace(ctx context.Context, ns retake.Namespace, password []byte) error
+	// PutNamespace changes limits, roots, default and end.
+	PutNamespace(ctx context.Context, ns retake.Namespace) error
+	Namespace(ctx context.Context, ns retake.NamespaceID) (retake.Namespace, error)
+	Namespaces(ctx context.Context) ([]retake.Namespace, error)
+	// Password answers the sealed password of a namespace's store, and PutPassword
+	// replaces it when the key that seals is another.
+	Password(ctx context.Context, ns retake.NamespaceID) ([]byte, error)
+	PutPassword(ctx context.Context, ns retake.NamespaceID, sealed []byte) error
+	// KeyByDigest answers a key by the digest of its secret, and whose it is. ErrNotFound.
+	KeyByDigest(ctx context.Context, digest [32]byte) (retake.NamespaceID, retake.Key, error)
+}
+
+// Queue is what is due: work that outlives the process that asked for it.
+type Queue interface {
+	// Put makes an item due at a time; one that is there already becomes due at the
+	// earlier of the two, and a claim on it ends.
+	Put(ctx context.Context, d Due) error
+	// Claim takes items whose time has come, oldest first, and hides them until the lease ends.
+	Claim(ctx context.Context, queue string, now time.Time, lease time.Duration, limit int) ([]Due, error)
+	// Finish removes an item that was claimed, unless it was put again since.
+	Finish(ctx context.Context, d Due) error
+	// Postpone ends a claim and makes the item due later, unless it was put again since.
+	Postpone(ctx context.Context, d Due, at time.Time) error
+	// Depth answers how many are due or claimed, and the time of the oldest.
+	Depth(ctx context.Context, queue string) (n int64, oldest time.Time, err error)
+}
+
+// Due is one item. Stamp tells claims apart; it is the ledger's.
+type Due struct {
+	Queue     string
+	Namespace retake.NamespaceID
+	ID        string
+	At        time.Time
+	Stamp     int64
+}
+
+// Queues of today.
+const (
+	QueueOutbox    = "outbox"    // a namespace whose catalog has notices; ID is empty
+	QueueDelivery  = "delivery"  // a message to a webhook
+	QueueSchedule  = "schedule"  // a schedule
+	QueueDeletion  = "deletion"  // a request whose grace ends
+	QueueRetention = "retention" // a namespace whose checkpoints may be too old; ID is empty
+	QueueAnchor    = "anchor"    // a namespace whose audit log grew; ID is empty
+)
+
+// Leases say which process does what only one may do.
+type Leases interface {
+	// Lease takes or renews a name; false: another holds it.
+	Lease(ctx context.Context, name, holder string, now time.Time, ttl time.Duration) (bool, error)
+}
+
+// Book is the rows of one namespace.
+type Book interface {
+	Keys
+	Hooks
+	Events
+	Schedules
+	Deletions
+	Audits
+	Replies
+}
+
+// Keys are by digest of their secret.
+type Keys interface {
+	AddKey(ctx context.Context, k retake.Key, digest [32]byte) error
+	Keys(ctx context.Context) ([]retake.Key, error)
+	// RevokeKey ends a key; one that is revoked stays so.
+	RevokeKey(ctx context.Context, id retake.KeyID, at time.Time) (retake.Key, error)
+	// UsedKey notes that a key let somebody in. It is no act.
+	UsedKey(ctx context.Context, id retake.KeyID, at time.Time) error
+}
+
+// Hook is a webhook with its sealed secrets: the present one, and the one before while
+// both sign.
+type Hook struct {
+	retake.Webhook
+	Secret, Old []byte
+}
+
+// Hooks are the webhooks.
+type Hooks interface {
+	PutHook(ctx context.Context, h Hook) error
+	Hook(ctx context.Context, id retake.WebhookID) (Hook, error)
+	Hooks(ctx context.Context) ([]Hook, error)
+	DropHook(ctx context.Context, id retake.WebhookID) error
+}
+
+// Events only grow.
+type Events interface {
+	// Publish adds events, gives each its number, and adds a message for every webhook
+	// that wants it, due at once; all in one transaction. An event with a known id
+	// changes nothing.
+	Publish(ctx context.Context, events []retake.Event, message func(retake.Event, Hook, retake.EventType) (id string, body []byte)) error
+	// Events lists those after a number, oldest first.
+	Events(ctx context.Context, after int64, limit int) ([]retake.Event, error)
+	// NewestEvent answers the one with the highest number. ErrNotFound.
+	NewestEvent(ctx context.Context) (retake.Event, error)
+	Delivery(ctx context.Context, id string) (retake.Delivery, error)
+	// PutDelivery replaces state, tries and next.
+	PutDelivery(ctx context.Context, d retake.Delivery) error
+	// Deliveries lists messages without their bodies, newest first.
+	Deliveries(ctx context.Context, q retake.DeliveryQuery) ([]retake.Delivery, error)
+}
+
+// Schedules are what runs on a cadence.
+type Schedules interface {
+	PutSchedule(ctx context.Context, s retake.Schedule) error
+	Schedule(ctx context.Context, id string) (retake.Schedule, error)
+	Schedules(ctx context.Context) ([]retake.Schedule, error)
+	DropSchedule(ctx context.Context, id string) error
+}
+
+// Deletions are requests to delete.
+type Deletions interface {
+	PutDeletion(ctx context.Context, d retake.Deletion) error
+	Deletion(ctx context.Context, id string) (retake.Deletion, error)
+	Deletions(ctx context.Context) ([]retake.Deletion, error)
+}
+
+// Audits is the chain.
+type Audits interface {
+	// Note adds an entry about an act that has no row of its own. Methods of a Book that
+	// change something add theirs by themselves.
+	Note(ctx context.Context, verb, subject string) error
+	// Audit lists entries, newest first.
+	Audit(ctx context.Context, q retake.AuditQuery) ([]retake.AuditEntry, error)
+	// Walk calls f for every entry, oldest first.
+	Walk(ctx context.Context, f func(retake.AuditEntry) error) error
+	// PutAnchor keeps a signed head; Anchors lists them, oldest first.
+	PutAnchor(ctx context.Context, a Anchor) error
+	Anchors(ctx context.Context) ([]Anchor, error)
+}
+
+// Anchor is the head of a chain at a time, signed.
+type Anchor struct {
+	Seq       int64     `json:"seq"`
+	Hash      string    `json:"hash"`
+	Time      time.Time `json:"time"`
+	Signature []byte    `json:"signature"`
+}
+
+// Replies remember answers to requests that carry a key of their own.
+type Replies interface {
+	// BeginReply claims a key for a request with this digest until the lease ends. It
+	// answers the reply that is known, if the digests are equal; Held: another request
+	// with this key is under way; Other: the key was used for another request.
+	BeginReply(ctx context.Context, key string, digest [32]byte, now time.Time, lease time.Duration) (Reply, ReplyState, error)
+	EndReply(ctx context.Context, key string, r Reply, keep time.Time) error
+	// DropReply gives a key back after a request that came to nothing.
+	DropReply(ctx context.Context, key string) error
+}
+
+// Reply is an answer as it was sent. Stamp is the ledger's: a fresh claim comes with it,
+// and who ends that claim gives it back, so that a claim that was lost meanwhile is not ended
+// for whoever has it now.
+type Reply struct {
+	Status int
+	Type   string
+	Body   []byte
+	Stamp  int64
+}
+
+// ReplyState says what a key stands for.
+type ReplyState int
+
+// The states.
+const (
+	ReplyFresh ReplyState = iota // it is ours now
+	ReplyKnown                   // the reply is there
+	ReplyHeld                    // somebody else is at it
+	ReplyOther                   // it was for another request
+)

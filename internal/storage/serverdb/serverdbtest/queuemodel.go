@@ -1,0 +1,134 @@
+package serverdbtest
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/retake-dev/retake/internal/storage/serverdb"
+)
+
+// item is what the model knows of one that is due.
+type item struct {
+	at, until time.Time
+	claim     int // the number of the last claim or put: only that one may end it
+}
+
+// queueModel says in a plain map what a queue must do.
+type queueModel struct {
+	d      *desk
+	items  map[string]item
+	now    time.Time
+	number int
+	held   []claimed
+}
+
+// claimed is a claim that somebody remembers, good or not.
+type claimed struct {
+	due    serverdb.Due
+	number int
+}
+
+func (m *queueModel) next() int { m.number++; return m.number }
+
+func (m *queueModel) put(t *rapid.T) {
+	id := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "id")
+	at := m.now.Add(time.Duration(rapid.IntRange(-5, 5).Draw(t, "at")) * time.Second)
+	check(t, m.d.l.Put(t.Context(), m.d.due(id, at)))
+	if old, there := m.items[id]; there && old.at.Before(at) {
+		at = old.at
+	}
+	m.items[id] = item{at: at, claim: m.next()}
+}
+
+func (m *queueModel) claim(t *rapid.T) {
+	limit := rapid.IntRange(0, 3).Draw(t, "limit")
+	lease := time.Duration(rapid.IntRange(1, 5).Draw(t, "lease")) * time.Second
+	got, err := m.d.l.Claim(t.Context(), m.d.queue, m.now, lease, limit)
+	check(t, err)
+	var want []string
+	for id, it := range m.items {
+		if !it.at.After(m.now) && !it.until.After(m.now) {
+			want = append(want, id)
+		}
+	}
+	slices.SortFunc(want, func(a, b string) int { return cmp.Or(m.items[a].at.Compare(m.items[b].at), cmp.Compare(a, b)) })
+	want = want[:min(limit, len(want))]
+	if len(got) != len(want) {
+		t.Fatalf("claimed %v, want %v", got, want)
+	}
+	for i, id := range want {
+		it := m.items[id]
+		if got[i].ID != id || !got[i].At.Equal(it.at) || got[i].Queue != m.d.queue || got[i].Namespace != "ns" {
+			t.Fatalf("claim %d is %v, want %s at %v", i, got[i], id, it.at)
+		}
+		it.until, it.claim = m.now.Add(lease), m.next()
+		m.items[id] = it
+		m.held = append(m.held, claimed{got[i], it.claim})
+	}
+}
+
+// end draws a claim, and whether it is good.
+func (m *queueModel) end(t *rapid.T) (claimed, bool) {
+	if len(m.held) == 0 {
+		t.Skip("no claims")
+	}
+	c := rapid.SampledFrom(m.held).Draw(t, "claim")
+	it, there := m.items[c.due.ID]
+	return c, there && it.claim == c.number
+}
+
+func (m *queueModel) finish(t *rapid.T) {
+	c, good := m.end(t)
+	check(t, m.d.l.Finish(t.Context(), c.due))
+	if good {
+		delete(m.items, c.due.ID)
+	}
+}
+
+func (m *queueModel) postpone(t *rapid.T) {
+	c, good := m.end(t)
+	at := m.now.Add(time.Duration(rapid.IntRange(0, 5).Draw(t, "at")) * time.Second)
+	check(t, m.d.l.Postpone(t.Context(), c.due, at))
+	if good {
+		m.items[c.due.ID] = item{at: at, claim: m.next()}
+	}
+}
+
+func (m *queueModel) pass(t *rapid.T) {
+	m.now = m.now.Add(time.Duration(rapid.IntRange(1, 4).Draw(t, "seconds")) * time.Second)
+}
+
+func (m *queueModel) compare(t *rapid.T) {
+	n, oldest, err := m.d.l.Depth(t.Context(), m.d.queue)
+	check(t, err)
+	var want time.Time
+	for _, it := range m.items {
+		if want.IsZero() || it.at.Before(want) {
+			want = it.at
+		}
+	}
+	if n != int64(len(m.items)) || !oldest.Equal(want) {
+		t.Fatalf("depth %d since %v, want %d since %v", n, oldest, len(m.items), want)
+	}
+}
+
+func check(t *rapid.T, err error) {
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func queueLikeModel(t *testing.T, open Opener) {
+	l := open(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		m := &queueModel{d: &desk{t: t, l: l, queue: unique("queue")}, items: map[string]item{}, now: start}
+		rt.Repeat(map[string]func(*rapid.T){
+			"put": m.put, "put again": m.put, "claim": m.claim, "claim again": m.claim, "finish": m.finish, "postpone": m.postpone, "pass": m.pass,
+			"": m.compare,
+		})
+	})
+}

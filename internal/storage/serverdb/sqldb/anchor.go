@@ -1,0 +1,51 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/serverdb"
+)
+
+// PutAnchor keeps a signed head, and enters that in the chain. A head that is not an
+// entry is ErrNotFound; one that has an anchor keeps it.
+func (b *Book) PutAnchor(ctx context.Context, a serverdb.Anchor) error {
+	raw, err := encode(a)
+	if err != nil {
+		return err
+	}
+	return b.l.act(ctx, b.ns, fmt.Sprintf("put anchor at %d", a.Seq), func(tx *sql.Tx) (deed, error) {
+		e, err := one(ctx, tx, scanEntry, sqlEntry, string(b.ns), a.Seq)
+		if err == nil && e.Hash != a.Hash {
+			err = fmt.Errorf("with hash %.70q: %w", a.Hash, serverdb.ErrNotFound)
+		}
+		if err != nil {
+			return none, err
+		}
+		isNew, err := changed(ctx, tx, sqlAddAnchor, string(b.ns), a.Seq, raw)
+		if err != nil || !isNew {
+			return none, err
+		}
+		return deed{VerbAnchor, anchorSubject(a.Seq, a.Hash)}, nil
+	})
+}
+
+func anchorSubject(seq int64, hash string) string { return fmt.Sprintf("%d %s", seq, hash) }
+
+// Anchors lists them, oldest first.
+func (b *Book) Anchors(ctx context.Context) ([]serverdb.Anchor, error) {
+	return findAll(ctx, b.l, b.ns, "list anchors", body[serverdb.Anchor], sqlAnchors, string(b.ns))
+}
+
+// Unanchored answers the newest entry of a chain; false: there is nothing since the last
+// anchor but the entry about it, so that a log does not grow by being anchored.
+func Unanchored(ctx context.Context, book serverdb.Book) (retake.AuditEntry, bool, error) {
+	last, err := book.Audit(ctx, retake.AuditQuery{Limit: 1})
+	if err != nil || len(last) == 0 {
+		return retake.AuditEntry{}, false, err
+	}
+	e := last[0]
+	return e, e.Verb != VerbAnchor || e.Subject != anchorSubject(e.Seq-1, e.Prev), nil
+}

@@ -1,0 +1,180 @@
+package sqldb
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/serverdb"
+)
+
+// VerbAnchor is the act of keeping an anchor. The chain names its anchors, so that one
+// that is gone is missed.
+const VerbAnchor = "put anchor"
+
+// deed is what an entry says; one without a verb is not entered.
+type deed struct{ verb, subject string }
+
+var none deed
+
+// head is the last entry of a chain.
+type head struct {
+	seq  int64
+	hash string
+}
+
+// act runs f in one transaction that has the audit log of a namespace to itself, and
+// enters what f did.
+func (l *Ledger) act(ctx context.Context, ns retake.NamespaceID, doing string, f func(tx *sql.Tx) (deed, error)) error {
+	return l.write(ctx, ns, doing, func(tx *sql.Tx) error {
+		h, err := lockAudit(ctx, tx, ns)
+		if err != nil {
+			return err
+		}
+		d, err := f(tx)
+		if err != nil || d.verb == "" {
+			return err
+		}
+		return l.append(ctx, tx, ns, h, d)
+	})
+}
+
+func lockAudit(ctx context.Context, tx *sql.Tx, ns retake.NamespaceID) (head, error) {
+	h, err := scanHead(tx.QueryRowContext(ctx, sqlLockAudit, string(ns)))
+	if err != nil {
+		return h, fmt.Errorf("lock audit log: %w", err)
+	}
+	return h, nil
+}
+
+func scanHead(row scanner) (head, error) {
+	var h head
+	err := row.Scan(&h.seq, &h.hash)
+	return h, err
+}
+
+// append adds an entry after the head, which must be locked.
+func (l *Ledger) append(ctx context.Context, tx *sql.Tx, ns retake.NamespaceID, h head, d deed) error {
+	e := retake.AuditEntry{
+		Seq: h.seq + 1, Time: l.clock.Now().UTC().Truncate(time.Microsecond), Actor: actorOf(ctx),
+		Verb: plain(d.verb), Subject: plain(d.subject), Prev: h.hash,
+	}
+	e.Hash = Hash(ns, e)
+	raw, err := encode(e)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, sqlAddAudit, string(ns), e.Seq, raw); err != nil {
+		return fmt.Errorf("append audit entry: %w", err)
+	}
+	_, err = tx.ExecContext(ctx, sqlSetAudit, e.Seq, e.Hash, string(ns))
+	return err
+}
+
+// actorOf answers who acts, in words that are the same after they were stored.
+func actorOf(ctx context.Context) retake.Actor {
+	a, ok := retake.ActorOf(ctx)
+	if !ok {
+		return retake.Actor{Name: "server"}
+	}
+	return retake.Actor{Kind: retake.KeyKind(plain(string(a.Kind))), Key: retake.KeyID(plain(string(a.Key))), Name: plain(a.Name)}
+}
+
+// Hash is the hash of an entry: over the hash before it, its namespace, its number and all
+// that it says, each with its length. The field Hash itself does not count.
+func Hash(ns retake.NamespaceID, e retake.AuditEntry) string {
+	h := sha256.New()
+	for _, part := range []string{
+		e.Prev, string(ns), strconv.FormatInt(e.Seq, 10), strconv.FormatInt(e.Time.UnixMicro(), 10),
+		string(e.Actor.Kind), string(e.Actor.Key), e.Actor.Name, e.Verb, e.Subject,
+	} {
+		_, _ = h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part)))) // a hash takes everything
+		_, _ = h.Write([]byte(part))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Within answers what a catalog calls last in a transaction that changed something: it
+// enters the act, and makes the catalog's outbox due. The catalog has locked its own rows
+// by then; nothing may be locked after it.
+func (l *Ledger) Within(ns retake.NamespaceID) func(ctx context.Context, tx *sql.Tx, verb, subject string) error {
+	return func(ctx context.Context, tx *sql.Tx, verb, subject string) error {
+		h, err := lockAudit(ctx, tx, ns)
+		if err != nil {
+			return err
+		}
+		if err := l.append(ctx, tx, ns, h, deed{verb, subject}); err != nil {
+			return err
+		}
+		return putDue(ctx, tx, l.dueNow(serverdb.QueueOutbox, ns, ""))
+	}
+}
+
+// Note adds an entry about an act that has no row of its own.
+func (b *Book) Note(ctx context.Context, verb, subject string) error {
+	return b.l.act(ctx, b.ns, "note act", func(*sql.Tx) (deed, error) { return deed{verb, subject}, nil })
+}
+
+// Audit lists entries, newest first. Without a limit it lists all.
+func (b *Book) Audit(ctx context.Context, q retake.AuditQuery) ([]retake.AuditEntry, error) {
+	top := int64(math.MaxInt64)
+	if q.Before > 0 {
+		top = q.Before
+	}
+	return findAll(ctx, b.l, b.ns, "list audit log", scanEntry, sqlAudit, string(b.ns), top, bound(q.Limit))
+}
+
+// step is an entry at the place where it stands, which may not be where it says.
+type step struct {
+	seq   int64
+	entry retake.AuditEntry
+}
+
+// scanStep reads an entry. One that cannot be read any more comes with its number alone:
+// who checks the chain can say which it is, and the others can still be listed.
+func scanStep(row scanner) (step, error) {
+	var s step
+	var raw []byte
+	if err := row.Scan(&s.seq, &raw); err != nil {
+		return s, err
+	}
+	if json.Unmarshal(raw, &s.entry) != nil {
+		s.entry = retake.AuditEntry{Seq: s.seq}
+	}
+	return s, nil
+}
+
+func scanEntry(row scanner) (retake.AuditEntry, error) {
+	s, err := scanStep(row)
+	return s.entry, err
+}
+
+// walkStep is how many entries Walk reads at once.
+const walkStep = 500
+
+// Walk calls f for every entry, oldest first. No transaction is open while f runs.
+func (b *Book) Walk(ctx context.Context, f func(retake.AuditEntry) error) error {
+	for last := int64(0); ; {
+		page, err := findAll(ctx, b.l, b.ns, "walk audit log", scanStep, sqlAuditUp, string(b.ns), last, walkStep)
+		if err != nil {
+			return err
+		}
+		for _, s := range page {
+			if err := f(s.entry); err != nil {
+				return err
+			}
+			last = s.seq
+		}
+		if len(page) < walkStep {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package sqldb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/serverdb"
+)
+
+// Check reads the whole chain of a namespace and holds it against its anchors and against
+// the head that is kept beside it. Verify says whether the signature of an anchor is good;
+// nil takes every one. What does not fit is told in the proof, and is no error. Entries may
+// be added meanwhile.
+func Check(ctx context.Context, ns retake.NamespaceID, book serverdb.Book, verify func(serverdb.Anchor) error) (retake.AuditProof, error) {
+	if verify == nil {
+		verify = func(serverdb.Anchor) error { return nil }
+	}
+	c := &chain{ns: ns, verify: verify, anchors: map[int64]serverdb.Anchor{}, named: map[int64]bool{}}
+	var err error
+	// The order matters: what an earlier answer knows, a later one must know too.
+	if c.before, err = headOf(ctx, book); err != nil {
+		return c.proof, err
+	}
+	all, err := book.Anchors(ctx)
+	if err != nil {
+		return c.proof, err
+	}
+	for _, a := range all {
+		c.anchors[a.Seq] = a
+	}
+	c.proof.Anchors = int64(len(all))
+	if err := book.Walk(ctx, c.step); err != nil {
+		return c.proof, err
+	}
+	after, err := headOf(ctx, book)
+	if err != nil {
+		return c.proof, err
+	}
+	c.end(all, after)
+	c.proof.Head = c.last.hash
+	return c.proof, nil
+}
+
+// headOf answers the head that is kept beside the chain; of a book that is not ours the
+// newest entry.
+func headOf(ctx context.Context, book serverdb.Book) (head, error) {
+	if b, ours := book.(*Book); ours {
+		h, err := find(ctx, b.l, b.ns, "find audit head", scanHead, sqlAuditHead, string(b.ns))
+		if errors.Is(err, serverdb.ErrNotFound) {
+			return head{}, nil
+		}
+		return h, err
+	}
+	newest, err := book.Audit(ctx, retake.AuditQuery{Limit: 1})
+	if err != nil || len(newest) == 0 {
+		return head{}, err
+	}
+	return head{newest[0].Seq, newest[0].Hash}, nil
+}
+
+// chain is a check under way.
+type chain struct {
+	ns      retake.NamespaceID
+	verify  func(serverdb.Anchor) error
+	anchors map[int64]serverdb.Anchor
+	named   map[int64]bool // anchors that an entry names
+	before  head           // before the walk
+	last    head           // of what fits
+	proof   retake.AuditProof
+}
+
+// breaks notes the first entry that does not fit; what follows it proves nothing.
+func (c *chain) breaks(seq int64, format string, args ...any) {
+	if c.proof.Broken == 0 {
+		c.proof.Broken, c.proof.Why = seq, fmt.Sprintf(format, args...)
+	}
+}
+
+func (c *chain) step(e retake.AuditEntry) error {
+	c.proof.Entries++
+	if c.proof.Broken != 0 {
+		return nil
+	}
+	want := c.last.seq + 1
+	switch {
+	case e.Seq != want:
+		c.breaks(want, "entry %d is missing: entry %d is in its place", want, e.Seq)
+	case e.Prev != c.last.hash:
+		c.breaks(want, "entry %d does not follow the one before it", want)
+	case e.Hash != Hash(c.ns, e):
+		c.breaks(want, "entry %d was changed: its hash is another", want)
+	default:
+		c.outside(e)
+	}
+	if c.proof.Broken == 0 {
+		c.last = head{e.Seq, e.Hash}
+	}
+	return nil
+}
+
+// outside holds an entry that fits the chain against what is known beside it: a chain that
+// was written again from some entry on fits in itself.
+func (c *chain) outside(e retake.AuditEntry) {
+	if e.Seq == c.before.seq && e.Hash != c.before.hash {
+		c.breaks(e.Seq, "entry %d is not the head that was kept", e.Seq)
+	}
+	if a, ok := c.anchors[e.Seq]; ok {
+		if a.Hash != e.Hash {
+			c.breaks(e.Seq, "entry %d is not the one that was anchored", e.Seq)
+		} else if err := c.verify(a); err != nil {
+			c.breaks(e.Seq, "the anchor at entry %d is not good: %v", e.Seq, err)
+		}
+	}
+	if e.Verb != VerbAnchor {
+		return
+	}
+	var seq int64
+	var hash string
+	if _, err := fmt.Sscanf(e.Subject, "%d %s", &seq, &hash); err != nil {
+		c.breaks(e.Seq, "entry %d names no anchor", e.Seq)
+		return
+	}
+	c.named[seq] = true
+	// An anchor that came after they were listed is not missing.
+	if a, ok := c.anchors[seq]; !ok && e.Seq <= c.before.seq || ok && a.Hash != hash {
+		c.breaks(e.Seq, "entry %d names an anchor at entry %d that is not there", e.Seq, seq)
+	}
+}
+
+// end looks for what should have come.
+func (c *chain) end(anchors []serverdb.Anchor, after head) {
+	next := c.last.seq + 1
+	if c.before.seq > c.last.seq {
+		c.breaks(next, "entry %d is missing: the head is entry %d", next, c.before.seq)
+	}
+	if after.seq < c.last.seq {
+		c.breaks(after.seq+1, "entry %d is past the head, which is entry %d", after.seq+1, after.seq)
+	}
+	for _, a := range anchors {
+		switch {
+		case a.Seq > c.last.seq:
+			c.breaks(next, "entry %d is missing: there is an anchor at entry %d", next, a.Seq)
+		case !c.named[a.Seq]:
+			c.breaks(next, "no entry names the anchor at entry %d", a.Seq)
+		}
+	}
+}

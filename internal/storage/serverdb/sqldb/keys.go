@@ -1,0 +1,89 @@
+package sqldb
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/serverdb"
+)
+
+// AddKey adds a key. An id or a digest that is there is ErrExists.
+func (b *Book) AddKey(ctx context.Context, k retake.Key, digest [32]byte) error {
+	var used int64
+	if k.Used != nil {
+		used = k.Used.UnixMicro()
+	}
+	k.Used = nil // it has a column of its own
+	raw, err := encode(k)
+	if err != nil {
+		return err
+	}
+	return b.l.act(ctx, b.ns, fmt.Sprintf("add key %s", k.ID), func(tx *sql.Tx) (deed, error) {
+		if err := must(ctx, tx, serverdb.ErrExists, sqlAddKey, string(b.ns), string(k.ID), used, raw); err != nil {
+			return none, err
+		}
+		return deed{"add key", string(k.ID)}, must(ctx, tx, serverdb.ErrExists, sqlAddDigest, digest[:], string(b.ns), string(k.ID))
+	})
+}
+
+// scanKey reads a key. When it was used stands beside the body, so that to note it never
+// meets a change of the key.
+func scanKey(row scanner) (retake.Key, error) {
+	var k retake.Key
+	var used int64
+	var raw []byte
+	if err := row.Scan(&used, &raw); err != nil {
+		return k, err
+	}
+	if err := decode(raw, &k); err != nil {
+		return k, err
+	}
+	if used != 0 {
+		at := time.UnixMicro(used).UTC()
+		k.Used = &at
+	}
+	return k, nil
+}
+
+// Keys lists all, oldest first.
+func (b *Book) Keys(ctx context.Context) ([]retake.Key, error) {
+	all, err := findAll(ctx, b.l, b.ns, "list keys", scanKey, sqlKeys, string(b.ns))
+	slices.SortFunc(all, func(a, b retake.Key) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) })
+	return all, err
+}
+
+// RevokeKey ends a key; one that is revoked stays so. ErrNotFound.
+func (b *Book) RevokeKey(ctx context.Context, id retake.KeyID, at time.Time) (retake.Key, error) {
+	var k retake.Key
+	err := b.l.act(ctx, b.ns, fmt.Sprintf("revoke key %s", id), func(tx *sql.Tx) (deed, error) {
+		var err error
+		if k, err = one(ctx, tx, scanKey, sqlKey, string(b.ns), string(id)); err != nil || k.Revoked != nil {
+			return none, err
+		}
+		k.Revoked = &at
+		kept := k
+		kept.Used = nil
+		raw, err := encode(kept)
+		if err != nil {
+			return none, err
+		}
+		_, err = tx.ExecContext(ctx, sqlPutKey, raw, string(b.ns), string(id))
+		return deed{"revoke key", string(id)}, err
+	})
+	if err != nil {
+		return retake.Key{}, err
+	}
+	return k, nil
+}
+
+// UsedKey notes that a key let somebody in; the latest time stays. ErrNotFound.
+func (b *Book) UsedKey(ctx context.Context, id retake.KeyID, at time.Time) error {
+	return b.l.write(ctx, b.ns, fmt.Sprintf("note use of key %s", id), func(tx *sql.Tx) error {
+		return must(ctx, tx, serverdb.ErrNotFound, sqlUsedKey, at.UnixMicro(), string(b.ns), string(id))
+	})
+}

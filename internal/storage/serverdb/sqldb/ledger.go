@@ -1,0 +1,120 @@
+// Package sqldb holds the rows of a server in an SQL database, with one text of SQL
+// for every database that has transactions and RETURNING.
+//
+// It speaks database/sql and nothing else: it opens no file, knows no driver and never
+// closes the database it was given. A row keeps its value as JSON; columns are for queries.
+//
+//	D1  Only TEXT, BIGINT, BYTEA and BOOLEAN; placeholders first appear in rising order.
+//	D2  Enter comes first in every transaction, and again before rows of another namespace.
+//	D3  An act locks the head of its audit log first, and adds its entry last.
+//	D4  Rows that one transaction locks beside that are locked in the order of their keys.
+//	D5  Numbers of entries, events and messages rise in the order of commits.
+//	D6  Times are compared in whole microseconds.
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/storage/migrate"
+	"github.com/retake-dev/retake/internal/storage/serverdb"
+)
+
+// Ledger holds the rows of all namespaces.
+type Ledger struct {
+	db      *sql.DB
+	enter   func(ctx context.Context, tx *sql.Tx, ns retake.NamespaceID) error
+	clock   clock.Clock
+	explain func(error) error
+}
+
+var _ serverdb.Ledger = (*Ledger)(nil)
+
+// Options change how a ledger speaks.
+type Options struct {
+	// Enter is called first in every transaction, with no namespace for what crosses them.
+	Enter func(ctx context.Context, tx *sql.Tx, ns retake.NamespaceID) error
+	// Clock tells the time of entries and messages; nil is the clock on the wall.
+	Clock clock.Clock
+	// Explain puts errors of the driver into words; nil leaves them as they are.
+	Explain func(error) error
+}
+
+// New brings the tables of db up to date and answers its ledger. Transactions of db must
+// be able to write from their beginning: in SQLite they must be immediate.
+func New(ctx context.Context, db *sql.DB, opts Options) (*Ledger, error) {
+	l := &Ledger{db: db, enter: opts.Enter, clock: opts.Clock, explain: opts.Explain}
+	if l.enter == nil {
+		l.enter = func(context.Context, *sql.Tx, retake.NamespaceID) error { return nil }
+	}
+	if l.clock == nil {
+		l.clock = clock.Wall
+	}
+	if l.explain == nil {
+		l.explain = func(err error) error { return err }
+	}
+	if err := Migrate(ctx, db); err != nil {
+		return nil, l.wrong("open ledger", err)
+	}
+	return l, nil
+}
+
+// Migrate brings the tables up to date and does nothing else: for the owner of a
+// database whose users may not make tables.
+func Migrate(ctx context.Context, db *sql.DB) error {
+	return migrate.Up(ctx, db, VersionTable, migrations)
+}
+
+// Close leaves the database open: it belongs to whoever gave it.
+func (l *Ledger) Close() error { return nil }
+
+// Book answers the rows of one namespace.
+func (l *Ledger) Book(ns retake.NamespaceID) serverdb.Book { return &Book{l: l, ns: ns} }
+
+// Book is the rows of one namespace.
+type Book struct {
+	l  *Ledger
+	ns retake.NamespaceID
+}
+
+var _ serverdb.Book = (*Book)(nil)
+
+// wrong says what was being done when err came; nil stays nil.
+func (l *Ledger) wrong(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, l.explain(err))
+}
+
+// across is the namespace of what crosses them.
+const across retake.NamespaceID = ""
+
+// write runs f in one transaction.
+func (l *Ledger) write(ctx context.Context, ns retake.NamespaceID, doing string, f func(tx *sql.Tx) error) error {
+	return l.wrong(doing, migrate.Tx(ctx, l.db, nil, l.entered(ctx, ns, f)))
+}
+
+// read runs f in one transaction that sees one checkpoint and waits for no writer.
+func (l *Ledger) read(ctx context.Context, ns retake.NamespaceID, doing string, f func(tx *sql.Tx) error) error {
+	checkpoint := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+	return l.wrong(doing, migrate.Tx(ctx, l.db, checkpoint, l.entered(ctx, ns, f)))
+}
+
+func (l *Ledger) entered(ctx context.Context, ns retake.NamespaceID, f func(tx *sql.Tx) error) func(tx *sql.Tx) error {
+	return func(tx *sql.Tx) error {
+		if err := l.enter(ctx, tx, ns); err != nil {
+			return fmt.Errorf("enter namespace: %w", err)
+		}
+		return f(tx)
+	}
+}
+
+// plain makes words fit a TEXT column: not every database takes NUL or invalid UTF-8 there.
+func plain(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}

@@ -1,0 +1,146 @@
+package sqldb
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/serverdb"
+)
+
+// Put makes an item due; one that is there becomes due at the earlier of the two times,
+// and a claim on it ends.
+func (l *Ledger) Put(ctx context.Context, d serverdb.Due) error {
+	return l.write(ctx, across, "put due", func(tx *sql.Tx) error { return putDue(ctx, tx, d) })
+}
+
+func putDue(ctx context.Context, tx *sql.Tx, d serverdb.Due) error {
+	_, err := tx.ExecContext(ctx, sqlPutDue, d.Queue, string(d.Namespace), d.ID, d.At.UnixMicro(), freshStamp())
+	return err
+}
+
+// freshStamp begins the stamps of a row. It is drawn, because a row that was finished and
+// put again must not repeat the stamps of claims that somebody still holds.
+func freshStamp() int64 { return 1 + rand.Int64N(1<<53) }
+
+const (
+	claimRounds = 4 // how often Claim looks again when others were faster
+	claimSpread = 4 // how many times the limit it then looks ahead
+)
+
+// Claim takes items whose time has come, oldest first, and hides them until the lease
+// ends. It looks without a lock and takes what has not changed since: who lost to another
+// looks again, a random way behind it, so that they part.
+func (l *Ledger) Claim(ctx context.Context, queue string, now time.Time, lease time.Duration, limit int) ([]serverdb.Due, error) {
+	mine, ahead := []serverdb.Due{}, 0
+	for round := 0; round < claimRounds && len(mine) < limit; round++ {
+		seen, got, err := l.claimSome(ctx, serverdb.Due{Queue: queue, At: now}, now.Add(lease), limit-len(mine), ahead)
+		if err != nil && len(mine) == 0 {
+			return nil, err
+		}
+		if err != nil {
+			break // what was taken is ours; the trouble comes again
+		}
+		mine = append(mine, got...)
+		switch {
+		case len(got) < seen:
+			ahead = rand.IntN(limit * claimSpread)
+		case ahead > 0:
+			ahead = 0
+		default:
+			round = claimRounds // nobody was faster: there are no more
+		}
+	}
+	slices.SortFunc(mine, func(a, b serverdb.Due) int { return cmp.Or(a.At.Compare(b.At), byKey(a, b)) })
+	return mine, nil
+}
+
+// claimSome answers how many items it saw, and those that it got.
+func (l *Ledger) claimSome(ctx context.Context, by serverdb.Due, until time.Time, limit, ahead int) (int, []serverdb.Due, error) {
+	ready, err := findAll(ctx, l, across, "list due", scanDue(by.Queue), sqlReady, by.Queue, by.At.UnixMicro(), limit, ahead)
+	if err != nil || len(ready) == 0 {
+		return 0, nil, err
+	}
+	slices.SortFunc(ready, byKey)
+	got := make([]serverdb.Due, 0, len(ready))
+	err = l.write(ctx, across, "claim due", func(tx *sql.Tx) error {
+		for _, d := range ready {
+			ok, err := changed(ctx, tx, sqlClaim, until.UnixMicro(), d.Queue, string(d.Namespace), d.ID, d.Stamp)
+			if err != nil {
+				return err
+			}
+			if ok {
+				d.Stamp++
+				got = append(got, d)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	return len(ready), got, nil
+}
+
+func byKey(a, b serverdb.Due) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.ID, b.ID))
+}
+
+func scanDue(queue string) func(scanner) (serverdb.Due, error) {
+	return func(row scanner) (serverdb.Due, error) {
+		d := serverdb.Due{Queue: queue}
+		var at int64
+		err := row.Scan(&d.Namespace, &d.ID, &at, &d.Stamp)
+		d.At = time.UnixMicro(at).UTC()
+		return d, err
+	}
+}
+
+// Finish removes an item that was claimed, unless it was put or claimed again since.
+func (l *Ledger) Finish(ctx context.Context, d serverdb.Due) error {
+	return l.write(ctx, across, "finish due", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, sqlFinish, d.Queue, string(d.Namespace), d.ID, d.Stamp)
+		return err
+	})
+}
+
+// Postpone ends a claim and makes the item due later, unless it was put or claimed again since.
+func (l *Ledger) Postpone(ctx context.Context, d serverdb.Due, at time.Time) error {
+	return l.write(ctx, across, "postpone due", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, sqlPostpone, at.UnixMicro(), d.Queue, string(d.Namespace), d.ID, d.Stamp)
+		return err
+	})
+}
+
+// Depth answers how many items there are, also those whose time has not come, and the
+// earliest of their times.
+func (l *Ledger) Depth(ctx context.Context, queue string) (n int64, oldest time.Time, err error) {
+	err = l.read(ctx, across, "count due", func(tx *sql.Tx) error {
+		var at int64
+		if err := tx.QueryRowContext(ctx, sqlDepth, queue).Scan(&n, &at); err != nil || n == 0 {
+			return err
+		}
+		oldest = time.UnixMicro(at).UTC()
+		return nil
+	})
+	return n, oldest, err
+}
+
+// Lease takes or renews a name; false: another holds it.
+func (l *Ledger) Lease(ctx context.Context, name, holder string, now time.Time, ttl time.Duration) (bool, error) {
+	var ours bool
+	err := l.write(ctx, across, "lease "+name, func(tx *sql.Tx) (err error) {
+		ours, err = changed(ctx, tx, sqlLease, name, holder, now.Add(ttl).UnixMicro(), now.UnixMicro())
+		return err
+	})
+	return ours && err == nil, err
+}
+
+// dueNow is an item that is due at once.
+func (l *Ledger) dueNow(queue string, ns retake.NamespaceID, id string) serverdb.Due {
+	return serverdb.Due{Queue: queue, Namespace: ns, ID: id, At: l.clock.Now()}
+}

@@ -1,0 +1,280 @@
+package kopia
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/kopia/kopia/repo/blob"
+	"github.com/kopia/kopia/repo/blob/s3"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/store"
+)
+
+// Bucket says where the blobs of a store lie in an object store that speaks S3. What was
+// written there must be read and listed by everybody at once.
+type Bucket struct {
+	Endpoint  string // host, or host:port
+	Region    string // "": us-east-1
+	Name      string
+	Prefix    string // of the names of all blobs; a "/" is added when it does not end so
+	AccessKey string
+	SecretKey string
+	Plain     bool // http
+}
+
+// check refuses what the client would fill in from somewhere else.
+func (b *Bucket) check(password string) error {
+	for _, x := range []struct{ what, is string }{
+		{"an endpoint", b.Endpoint}, {"a name", b.Name}, {"an access key", b.AccessKey}, {"a secret key", b.SecretKey}, {"a password of the store", password},
+	} {
+		if x.is == "" {
+			return &retake.Error{Kind: retake.Invalid, What: "the bucket needs " + x.what, Safe: "Nothing was changed."}
+		}
+	}
+	return nil
+}
+
+// bucket is the blob storage of one repository in an object store.
+//
+// A blob that was put is durable when it is acknowledged, and whole or absent, so B1
+// holds by the order in which the engine puts. An index blob whose put has no answer is
+// in doubt: it may be there, or come yet.
+//
+// The object store stamps blobs with its own clock, in whole seconds. Those times are
+// compared only with each other (epochs), but for two places: startClock follows them,
+// and a sweep keeps packs that are younger than its own beginning. A clock of the bucket
+// that is ahead therefore delays the return of bytes and does nothing else.
+//
+// Session markers are neither put nor removed: two requests in every save, for an engine
+// that meets this repository, is told not to look after it, and would spare packs of a
+// day anyway.
+type bucket struct {
+	blob.DefaultProviderImplementation
+	st   blob.Storage // the engine's own client, which repeats what goes wrong
+	now  func() time.Time
+	near nearby
+	list listing
+
+	patience time.Duration
+	silent   atomic.Bool // the last request had no answer
+}
+
+var _ blobs = (*bucket)(nil)
+
+const defaultRegion = "us-east-1" // the client would ask for it before everything else
+
+func newBucket(ctx context.Context, opts Options, now func() time.Time) (*bucket, error) {
+	o := *opts.Bucket
+	if o.Prefix != "" && !strings.HasSuffix(o.Prefix, "/") {
+		o.Prefix += "/" // or a neighbour whose name begins the same would be ours too
+	}
+	if o.Region == "" {
+		o.Region = defaultRegion
+	}
+	b := &bucket{now: now, patience: patience}
+	if opts.patience > 0 {
+		b.patience = opts.patience
+	}
+	b.list.now, b.list.sole, b.list.rest, b.list.want = opts.Clock.Now, opts.Exclusive, listingAge, isIndex
+	b.list.read = func(ctx context.Context) ([]blob.Metadata, error) { return b.read(ctx, "x") }
+	err := b.within(ctx, small, func(ctx context.Context) (err error) {
+		b.st, err = s3.New(ctx, &s3.Options{
+			BucketName: o.Name, Prefix: o.Prefix, Endpoint: o.Endpoint, Region: o.Region, DoNotUseTLS: o.Plain,
+			AccessKeyID: o.AccessKey, SecretAccessKey: o.SecretKey,
+		}, false)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w", o.Name, err)
+	}
+	return b, nil
+}
+
+func (b *bucket) PutBlob(ctx context.Context, id blob.ID, data blob.Bytes, opts blob.PutOptions) error {
+	if opts.HasRetentionOptions() || opts.DoNotRecreate {
+		return blob.ErrUnsupportedPutBlobOption
+	}
+	if !opts.SetModTime.IsZero() {
+		return blob.ErrSetTimeUnsupported
+	}
+	stamp := b.now()
+	if !isMarker(id) {
+		if err := b.put(ctx, id, data); err != nil {
+			return fmt.Errorf("put blob %s: %w", id, err)
+		}
+		stamp = b.list.guess()
+		b.list.put(blob.Metadata{BlobID: id, Length: int64(data.Length()), Timestamp: stamp})
+	}
+	if opts.GetModTime != nil { // to ask for it would be one more request
+		*opts.GetModTime = stamp
+	}
+	return nil
+}
+
+func (b *bucket) put(ctx context.Context, id blob.ID, data blob.Bytes) error {
+	if isIndex(id) {
+		if err := b.list.trouble(); err != nil {
+			return err
+		}
+	}
+	err := b.within(ctx, sized(int64(data.Length())), func(ctx context.Context) error {
+		return b.st.PutBlob(ctx, id, data, blob.PutOptions{})
+	})
+	if err != nil && isIndex(id) {
+		b.list.suspect()
+		return errors.Join(store.ErrInDoubt, err)
+	}
+	if err == nil {
+		b.near.keep(id, data)
+	}
+	return err
+}
+
+func (b *bucket) GetBlob(ctx context.Context, id blob.ID, offset, length int64, out blob.OutputBuffer) error {
+	err := b.near.get(id, offset, length, out, func(offset, length int64, out blob.OutputBuffer) error {
+		return b.within(ctx, sized(length), func(ctx context.Context) error {
+			return b.st.GetBlob(ctx, id, offset, length, out)
+		})
+	})
+	if errors.Is(err, blob.ErrBlobNotFound) && isIndex(id) {
+		return fmt.Errorf("get blob %s: %w", id, errIndexGone)
+	}
+	return err
+}
+
+func (b *bucket) GetMetadata(ctx context.Context, id blob.ID) (m blob.Metadata, err error) {
+	err = b.within(ctx, small, func(ctx context.Context) error {
+		m, err = b.st.GetMetadata(ctx, id)
+		return err
+	})
+	return m, err
+}
+
+func (b *bucket) DeleteBlob(ctx context.Context, id blob.ID) error {
+	if isMarker(id) {
+		return nil
+	}
+	b.near.drop(id)
+	err := b.within(ctx, small, func(ctx context.Context) error { return b.st.DeleteBlob(ctx, id) })
+	if err != nil {
+		return fmt.Errorf("delete blob %s: %w", id, err)
+	}
+	b.list.drop(id)
+	return nil
+}
+
+func (b *bucket) ListBlobs(ctx context.Context, prefix blob.ID, cb func(blob.Metadata) error) error {
+	found, err := b.find(ctx, prefix)
+	if err != nil {
+		return fmt.Errorf("list blobs %s*: %w", prefix, err)
+	}
+	for _, m := range found {
+		if err := cb(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bucket) find(ctx context.Context, prefix blob.ID) ([]blob.Metadata, error) {
+	if isIndex(prefix) {
+		return b.list.find(ctx, prefix)
+	}
+	return b.read(ctx, prefix)
+}
+
+func (b *bucket) renew(ctx context.Context) error { return b.list.renew(ctx) }
+
+func (b *bucket) FlushCaches(ctx context.Context) error { return b.renew(ctx) }
+
+// read lists the bucket itself.
+func (b *bucket) read(ctx context.Context, prefix blob.ID) ([]blob.Metadata, error) {
+	much := large
+	if isIndex(prefix) {
+		much = small
+	}
+	var found []blob.Metadata
+	err := b.within(ctx, much, func(ctx context.Context) error {
+		found = nil
+		return b.st.ListBlobs(ctx, prefix, func(m blob.Metadata) error {
+			if !strings.Contains(string(m.BlobID), "/") { // the place of another store
+				found = append(found, m)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	sort.Slice(found, func(i, j int) bool { return found[i].BlobID < found[j].BlobID })
+	return found, nil
+}
+
+func (b *bucket) prepare(ctx context.Context) error {
+	all, err := b.read(ctx, "")
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
+		if m.BlobID[0] == 'p' { // an interrupted Create has written no files of anybody
+			return fmt.Errorf("blobs are there and no index that names them: %w", store.ErrDamaged)
+		}
+	}
+	for _, m := range all {
+		if err := b.DeleteBlob(ctx, m.BlobID); err != nil {
+			return fmt.Errorf("clear a half-made store: %w", err)
+		}
+	}
+	return b.renew(ctx)
+}
+
+// whole: after a put that went wrong the next one may go well.
+func (b *bucket) whole() error { return nil }
+
+func (b *bucket) mend(ctx context.Context) error { return b.renew(ctx) }
+
+// keepMark puts the mark before it removes those it replaces.
+func (b *bucket) keepMark(ctx context.Context, t time.Time) error {
+	old, err := b.find(ctx, markPrefix)
+	if err != nil {
+		return err
+	}
+	id := markID(t)
+	for _, m := range old {
+		if at, ok := markOf(m.BlobID); ok && !at.Before(t) {
+			return nil
+		}
+	}
+	if err := b.PutBlob(ctx, id, text("clock\n"), blob.PutOptions{}); err != nil {
+		return err
+	}
+	for _, m := range old {
+		if err := b.DeleteBlob(ctx, m.BlobID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bucket) sweepTemps(time.Duration) error { return nil } // a put is whole or absent
+
+func (b *bucket) strangers(ctx context.Context) ([]blob.ID, error) { return b.list.strangers(ctx) }
+
+func (b *bucket) room() (int64, error) { return math.MaxInt64, nil }
+
+func (b *bucket) cool() { b.near.clear() }
+
+func (b *bucket) release() error { return nil }
+
+func (b *bucket) ConnectionInfo() blob.ConnectionInfo {
+	return blob.ConnectionInfo{Type: storageType, Config: &mountOptions{}}
+}
+
+func (b *bucket) DisplayName() string { return "retake" }

@@ -1,0 +1,86 @@
+package kopia
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kopia/kopia/repo"
+	"github.com/kopia/kopia/repo/format"
+	"github.com/kopia/kopia/repo/maintenance"
+	"github.com/kopia/kopia/snapshot/policy"
+)
+
+// initialize writes the repository into an empty or half-made place.
+func (s *Store) initialize(ctx context.Context, password string) error {
+	if err := s.blobs.prepare(ctx); err != nil {
+		return err
+	}
+	kdf := s.opts.Derivation
+	if kdf == "" {
+		kdf = keyDerivation
+	}
+	opt := &repo.NewRepositoryOptions{FormatBlockKeyDerivationAlgorithm: kdf}
+	if err := repo.Initialize(ctx, s.blobs, opt, password); err != nil {
+		return fmt.Errorf("initialize repository: %w", err)
+	}
+	if err := s.tuneEpochs(ctx, password); err != nil {
+		return err
+	}
+	var err error
+	if s.rep, err = openEngine(ctx, s.blobs, s.clock.Now, password); err != nil {
+		return err
+	}
+	return s.writeRules(ctx)
+}
+
+// epochAge is how long an index epoch lasts; the stock day lets the index grow
+// by one blob for every save.
+const epochAge = time.Hour
+
+// tuneEpochs changes the format before the repository is opened for the first
+// time: one that is open goes on with what it has read.
+func (s *Store) tuneEpochs(ctx context.Context, password string) error {
+	fm, err := format.NewManager(ctx, s.blobs, "", format.DefaultRepositoryBlobCacheDuration, password, s.clock.Now)
+	if err != nil {
+		return fmt.Errorf("read format: %w", err)
+	}
+	mp, err := fm.GetMutableParameters(ctx)
+	if err != nil {
+		return fmt.Errorf("read format: %w", err)
+	}
+	cfg, err := fm.BlobCfgBlob(ctx)
+	if err != nil {
+		return fmt.Errorf("read format: %w", err)
+	}
+	mp.EpochParameters.MinEpochDuration = epochAge
+	mp.EpochParameters.EpochRefreshFrequency = epochAge / 3
+	mp.EpochParameters.CleanupSafetyMargin = epochAge
+	if err := fm.SetParameters(ctx, mp, cfg, nil); err != nil {
+		return fmt.Errorf("write format: %w", err)
+	}
+	return nil
+}
+
+// writeRules writes the policy and the maintenance owner, so that a stock engine
+// that meets this repository neither expires snapshots nor runs maintenance.
+func (s *Store) writeRules(ctx context.Context) error {
+	v, err := s.ownSession(ctx)
+	if err != nil {
+		return err
+	}
+	p := maintenance.DefaultParams()
+	p.Owner = identity + "@" + identity
+	p.QuickCycle.Enabled, p.FullCycle.Enabled = false, false
+	if err = policy.SetPolicy(ctx, v, policy.GlobalPolicySourceInfo, stockPolicy()); err == nil {
+		err = maintenance.SetParams(ctx, v, &p)
+	}
+	if err == nil {
+		err = v.Flush(ctx)
+	}
+	if err = errors.Join(err, v.Close(ctx)); err != nil {
+		return fmt.Errorf("write rules: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,7 @@
+//go:build !testing
+
+package kopia_test
+
+// derivation is as users have it. With the tag testing it costs nothing, which the
+// race detector would make minutes of.
+const derivation = ""

@@ -1,0 +1,5 @@
+//go:build testing
+
+package kopia_test
+
+const derivation = "testing-only-insecure"

@@ -1,0 +1,308 @@
+package kopia
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kopia/kopia/repo/blob"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/storage/store"
+)
+
+// suffix and shardsFile are the stock disk layout; with these parameters all
+// blobs lie in one directory, so that one sync makes all their names durable.
+const (
+	suffix     = ".f"
+	shardsFile = ".shards"
+	shards     = `{"default":[],"maxNonShardedLength":20}` + "\n"
+)
+
+// A long capture writes many packs before its index; they are synced in rounds
+// of this size, to bound open files and the burst at the end.
+const maxUnsynced = 32
+
+// disk is the blob storage of one repository in one directory.
+//
+// Packs are renamed into place at once and synced together with the index that
+// names them, before that index gets its name: on ext4, xfs and btrfs the sync of
+// a file also carries the renames done to it. Then the directory is synced, and
+// only then does PutBlob of an index return. After an unsuccessful sync the
+// kernel may have dropped the pages, so nothing is published any more.
+type disk struct {
+	blob.DefaultProviderImplementation
+	dir  fsx.Dir
+	free func() (free, total int64, err error)
+	now  func() time.Time
+
+	mu       sync.Mutex // held while syncing: a publisher waits for packs that another publisher took
+	unsynced []fsx.File // guarded by mu
+	broken   error      // guarded by mu
+
+	list listing
+}
+
+var _ blobs = (*disk)(nil)
+
+// newDisk is the disk in a directory. now stamps its blobs; wall says how old a list is.
+func newDisk(dir fsx.Dir, free func() (int64, int64, error), now, wall func() time.Time, sole bool) *disk {
+	d := &disk{dir: dir, free: free, now: now}
+	d.list.now, d.list.sole, d.list.want = wall, sole, remembered
+	d.list.read = func(context.Context) ([]blob.Metadata, error) { return readBlobs(dir, remembered) }
+	return d
+}
+
+func remembered(id blob.ID) bool { return id != "" && (id[0] == 'x' || id[0] == 's') }
+
+// errIndexGone: an index blob that was listed is not there any more, because a sweep
+// has put another in its place. The engine would ask for it again for a minute; we
+// list anew instead.
+var errIndexGone = errors.New("replaced since it was listed")
+
+const listTries = 5
+
+func (d *disk) PutBlob(_ context.Context, id blob.ID, data blob.Bytes, opts blob.PutOptions) error {
+	if opts.HasRetentionOptions() || opts.DoNotRecreate {
+		return blob.ErrUnsupportedPutBlobOption
+	}
+	stamp := d.now()
+	if !opts.SetModTime.IsZero() {
+		stamp = opts.SetModTime
+	}
+	tmp := string(id) + ".tmp." + rand.Text()[:12]
+	f, err := d.writeTemp(tmp, data, stamp)
+	if err != nil {
+		return d.dropTemp(tmp, fmt.Errorf("write blob %s: %w", id, err))
+	}
+	if err := d.publish(id, tmp, f); err != nil {
+		return d.dropTemp(tmp, fmt.Errorf("publish blob %s: %w", id, err))
+	}
+	d.list.put(blob.Metadata{BlobID: id, Length: int64(data.Length()), Timestamp: stamp})
+	if opts.GetModTime != nil {
+		*opts.GetModTime = stamp
+	}
+	return nil
+}
+
+func (d *disk) writeTemp(tmp string, data blob.Bytes, stamp time.Time) (fsx.File, error) {
+	f, err := d.dir.Create(tmp, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = data.WriteTo(f); err == nil {
+		err = f.SetMtime(stamp.UnixNano())
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// dropTemp removes what is left of an unsuccessful write; the sweep finds what it cannot.
+func (d *disk) dropTemp(tmp string, cause error) error {
+	if err := d.dir.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(cause, err)
+	}
+	return cause
+}
+
+func (d *disk) publish(id blob.ID, tmp string, f fsx.File) error {
+	name := string(id) + suffix
+	switch {
+	case isPack(id):
+		if err := d.dir.Rename(tmp, d.dir, name); err != nil {
+			return errors.Join(err, f.Close())
+		}
+		return d.keepUnsynced(f)
+	case isMarker(id):
+		return errors.Join(f.Close(), d.dir.Rename(tmp, d.dir, name))
+	}
+	if err := d.list.trouble(); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := d.syncWith(f); err != nil {
+		return err
+	}
+	if err := d.dir.Rename(tmp, d.dir, name); err != nil {
+		return err
+	}
+	// The name stays when its sync is refused: others may lean on it already. The
+	// seal is then in doubt: not acknowledged, and perhaps there, whole.
+	if err := d.dir.Sync(); err != nil {
+		return d.breakDown(err)
+	}
+	return nil
+}
+
+func (d *disk) keepUnsynced(f fsx.File) error {
+	d.mu.Lock()
+	d.unsynced = append(d.unsynced, f)
+	n := len(d.unsynced)
+	d.mu.Unlock()
+	if n < maxUnsynced {
+		return nil
+	}
+	return d.syncWith(nil)
+}
+
+// syncWith syncs all packs so far and f beside them, and closes them.
+func (d *disk) syncWith(f fsx.File) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	files := d.unsynced
+	d.unsynced = nil
+	if f != nil {
+		files = append(files, f)
+	}
+	var g errgroup.Group
+	for _, f := range files {
+		g.Go(func() error {
+			return errors.Join(f.Sync(), f.Close())
+		})
+	}
+	if err := g.Wait(); err != nil && d.broken == nil {
+		d.broken = fmt.Errorf("sync: %w", err)
+	}
+	return d.broken
+}
+
+// whole answers why nothing is published any more, or nil.
+func (d *disk) whole() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.broken
+}
+
+// mend begins again after a sync that was refused. Nobody may have packs under way:
+// those were closed with the writers that no index came from. What the disk holds now
+// is read anew, because a name may be there that was not acknowledged.
+func (d *disk) mend(ctx context.Context) error {
+	if err := d.dir.Sync(); err != nil {
+		return fmt.Errorf("sync directory: %w", err)
+	}
+	if err := d.renew(ctx); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, f := range d.unsynced {
+		_ = f.Close() // named by no index
+	}
+	d.unsynced, d.broken = nil, nil
+	return nil
+}
+
+func (d *disk) breakDown(err error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.broken == nil {
+		d.broken = fmt.Errorf("sync directory: %w", errors.Join(store.ErrInDoubt, err))
+	}
+	return d.broken
+}
+
+func (d *disk) GetBlob(_ context.Context, id blob.ID, offset, length int64, out blob.OutputBuffer) error {
+	out.Reset()
+	f, err := d.dir.OpenFile(string(id) + suffix)
+	if errors.Is(err, fs.ErrNotExist) && id[0] == 'x' {
+		return fmt.Errorf("open blob %s: %w", id, errIndexGone)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return blob.ErrBlobNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("open blob %s: %w", id, err)
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	if length < 0 {
+		_, err = io.Copy(out, f)
+	} else {
+		_, err = io.Copy(out, io.NewSectionReader(f, offset, length))
+	}
+	if err != nil {
+		return fmt.Errorf("read blob %s: %w", id, err)
+	}
+	return blob.EnsureLengthExactly(out.Length(), length)
+}
+
+func (d *disk) GetMetadata(_ context.Context, id blob.ID) (blob.Metadata, error) {
+	i, err := d.dir.Lstat(string(id) + suffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return blob.Metadata{}, blob.ErrBlobNotFound
+	}
+	if err != nil {
+		return blob.Metadata{}, fmt.Errorf("stat blob %s: %w", id, err)
+	}
+	return blob.Metadata{BlobID: id, Length: i.Size, Timestamp: time.Unix(0, i.Mtime)}, nil
+}
+
+func (d *disk) find(ctx context.Context, prefix blob.ID) ([]blob.Metadata, error) {
+	if remembered(prefix) {
+		return d.list.find(ctx, prefix)
+	}
+	return readBlobs(d.dir, func(id blob.ID) bool { return strings.HasPrefix(string(id), string(prefix)) })
+}
+
+func (d *disk) renew(ctx context.Context) error { return d.list.renew(ctx) }
+
+func (d *disk) ListBlobs(ctx context.Context, prefix blob.ID, cb func(blob.Metadata) error) error {
+	found, err := d.find(ctx, prefix)
+	if err != nil {
+		return fmt.Errorf("list blobs %s*: %w", prefix, err)
+	}
+	for _, m := range found {
+		if err := cb(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// FlushCaches is asked for when a listed index blob is not there any more: another
+// process replaced it since.
+func (d *disk) FlushCaches(ctx context.Context) error { return d.renew(ctx) }
+
+// DeleteBlob removes a blob. The engine takes a marker away when its index is
+// published already: a marker that stays is the next sweep's, and no reason to
+// call a seal undone.
+func (d *disk) DeleteBlob(_ context.Context, id blob.ID) error {
+	err := d.dir.Remove(string(id) + suffix)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !isMarker(id) {
+		return fmt.Errorf("delete blob %s: %w", id, err)
+	}
+	d.list.drop(id)
+	return nil
+}
+
+func (d *disk) Close(context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var errs []error
+	for _, f := range d.unsynced { // packs that no index names: garbage
+		errs = append(errs, f.Close())
+	}
+	d.unsynced = nil
+	return errors.Join(errs...)
+}
+
+func (d *disk) GetCapacity(context.Context) (blob.Capacity, error) {
+	free, total, err := d.free()
+	if err != nil {
+		return blob.Capacity{}, fmt.Errorf("ask for room: %w", err)
+	}
+	return blob.Capacity{SizeB: uint64(total), FreeB: uint64(free)}, nil
+}
+
+func (d *disk) ConnectionInfo() blob.ConnectionInfo {
+	return blob.ConnectionInfo{Type: storageType, Config: &mountOptions{}}
+}
+
+func (d *disk) DisplayName() string { return "retake" }

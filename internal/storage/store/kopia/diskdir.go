@@ -1,0 +1,114 @@
+package kopia
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/kopia/kopia/repo/blob"
+
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/storage/store"
+)
+
+func readBlobs(dir fsx.Dir, want func(blob.ID) bool) ([]blob.Metadata, error) {
+	names, err := dir.Names()
+	if err != nil {
+		return nil, err
+	}
+	var out []blob.Metadata
+	for _, n := range names {
+		id, ok := strings.CutSuffix(n, suffix)
+		if !ok || id == "" || !want(blob.ID(id)) {
+			continue
+		}
+		i, err := dir.Lstat(n)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed since it was listed
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, blob.Metadata{BlobID: blob.ID(id), Length: i.Size, Timestamp: time.Unix(0, i.Mtime)})
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].BlobID < out[j].BlobID })
+	return out, nil
+}
+
+// prepare removes what an interrupted Create left; without a password nothing can be in it.
+func (d *disk) prepare(ctx context.Context) error {
+	names, err := d.dir.Names()
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		if n[0] == 'p' { // an interrupted Create has written no files of anybody
+			return fmt.Errorf("blobs are there and their password is not: put %s back: %w", passwordFile, store.ErrDamaged)
+		}
+	}
+	for _, n := range names {
+		if err := d.dir.Remove(n); err != nil {
+			return fmt.Errorf("clear a half-made store: %w", err)
+		}
+	}
+	if err := d.renew(ctx); err != nil {
+		return err
+	}
+	return d.writeShards()
+}
+
+func (d *disk) writeShards() error {
+	f, err := d.dir.Create(shardsFile, 0o600)
+	if err != nil {
+		return fmt.Errorf("write layout: %w", err)
+	}
+	if _, err = f.Write([]byte(shards)); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = d.dir.Sync()
+	}
+	if err != nil {
+		return fmt.Errorf("write layout: %w", err)
+	}
+	return nil
+}
+
+// keepMark has nothing to do: the directory holds the mark beside the blobs.
+func (d *disk) keepMark(context.Context, time.Time) error { return nil }
+
+func (d *disk) room() (int64, error) {
+	free, _, err := d.free()
+	return free, err
+}
+
+func (d *disk) cool() {} // the system's cache is not ours
+
+func (d *disk) release() error { return d.dir.Close() }
+
+// strangers: a lock keeps all others away from a directory.
+func (d *disk) strangers(context.Context) ([]blob.ID, error) { return nil, nil }
+
+// sweepTemps removes files that writers left behind, when they are older than age.
+func (d *disk) sweepTemps(age time.Duration) error {
+	names, err := d.dir.Names()
+	if err != nil {
+		return err
+	}
+	limit := d.now().Add(-age).UnixNano()
+	for _, n := range names {
+		if !strings.Contains(n, ".tmp.") {
+			continue
+		}
+		if i, err := d.dir.Lstat(n); err == nil && i.Mtime < limit {
+			if err := d.dir.Remove(n); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package kopia
+
+import (
+	"context"
+	"time"
+
+	"github.com/kopia/kopia/repo/blob"
+
+	"github.com/retake-dev/retake"
+)
+
+// Place answers the file in which the first bytes of an object lie, and where in it.
+func (s *Store) Place(ctx context.Context, id retake.ObjectID) (name string, offset int64, err error) {
+	if err := s.refresh(ctx); err != nil {
+		return "", 0, err
+	}
+	oid, err := parseObject(id)
+	if err != nil {
+		return "", 0, err
+	}
+	r, release, err := s.reading(ctx)
+	if err != nil {
+		return "", 0, err
+	}
+	defer release()
+	parts, err := r.VerifyObject(ctx, oid)
+	if err != nil {
+		return "", 0, err
+	}
+	i, err := r.ContentInfo(ctx, parts[0])
+	if err != nil {
+		return "", 0, err
+	}
+	return string(i.PackBlobID) + suffix, int64(i.PackOffset) + int64(i.PackedLength)/2, nil
+}
+
+// Retire makes the next session begin on a new view.
+func (s *Store) Retire(ctx context.Context) error { return s.retire(ctx) }
+
+// Impatient makes a bucket be away after so long.
+func Impatient(o Options, d time.Duration) Options {
+	o.patience = d
+	return o
+}
+
+// Nearby reads blobs of a bucket through what is kept in memory, and answers how many
+// bytes that holds.
+func Nearby(blobs map[string][]byte) (read func(id string, offset, length int64) ([]byte, error), held func() int64) {
+	var c nearby
+	return func(id string, offset, length int64) ([]byte, error) {
+			var out sheet
+			err := c.get(blob.ID(id), offset, length, &out, func(offset, length int64, out blob.OutputBuffer) error {
+				b := blobs[id]
+				if b == nil {
+					return blob.ErrBlobNotFound
+				}
+				if length < 0 {
+					length = int64(len(b))
+				}
+				from := min(offset, int64(len(b)))
+				if _, err := out.Write(b[from:min(from+length, int64(len(b)))]); err != nil {
+					return err
+				}
+				return blob.EnsureLengthExactly(out.Length(), length)
+			})
+			return out.Bytes(), err
+		}, func() int64 {
+			var n int64
+			for _, e := range c.pages {
+				n += int64(len(e.Value.(*page).data))
+			}
+			if n != c.bytes || len(c.pages) != c.order.Len() {
+				return -1
+			}
+			return n
+		}
+}

@@ -1,0 +1,180 @@
+package kopia
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kopia/kopia/repo/blob"
+)
+
+// listing remembers the index blobs of a place, and for a disk the session markers.
+// The engine asks for them six times in each flush. Between two readings it knows the
+// place as it was then, and our own changes since.
+//
+// What other processes add must show soon: the engine decides by it in which epoch
+// it writes, and whether that epoch is over already. An index blob in an epoch that
+// others have compacted is never read again. So a listing is read again when it is
+// a few seconds old, which is nothing beside an epoch.
+//
+// The engine repeats a listing that did not work for ever. Therefore begin, refresh
+// and sweep read it by renew, whose error we see; one that cannot be read again
+// serves on, and no index is published by it.
+type listing struct {
+	now  func() time.Time // of the wall: a clock that is held back would let it grow old
+	sole bool             // nobody else adds or removes: what was read once is kept
+	rest time.Duration    // after a reading that did not work; 0: the next question reads again
+	want func(blob.ID) bool
+	read func(context.Context) ([]blob.Metadata, error) // all that is wanted
+
+	mu     sync.Mutex
+	at     time.Time                 // guarded by mu; when it was read
+	tried  time.Time                 // guarded by mu; when it was last to be read
+	newest time.Time                 // guarded by mu; among what was read
+	stale  error                     // guarded by mu; why it could not be read again
+	doubt  bool                      // guarded by mu; something of ours may be there and not in it
+	known  map[blob.ID]blob.Metadata // guarded by mu; nil: not read yet
+	order  []blob.ID                 // guarded by mu; known, sorted; nil: not sorted yet
+}
+
+const listingAge = 5 * time.Second
+
+// trouble answers why the listing is out of date, if it is.
+func (l *listing) trouble() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stale
+}
+
+func (l *listing) put(m blob.Metadata) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known == nil || !l.want(m.BlobID) {
+		return
+	}
+	if _, ok := l.known[m.BlobID]; !ok {
+		l.order = nil
+	}
+	l.known[m.BlobID] = m
+}
+
+func (l *listing) drop(id blob.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, ok := l.known[id]; ok {
+		delete(l.known, id)
+		l.order = nil
+	}
+}
+
+// suspect makes the next question read again, of a sole owner too.
+func (l *listing) suspect() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.doubt, l.tried = true, time.Time{}
+}
+
+// guess answers the time of a blob that is put now, by the clock that stamps what is
+// read. It may be behind that clock and is not ahead of it: among the times of others
+// an epoch then looks shorter than it is, never longer.
+func (l *listing) guess() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	if l.newest.IsZero() || now.Before(l.at) {
+		return now
+	}
+	return l.newest.Add(now.Sub(l.at))
+}
+
+// renew reads the place. After an error the listing is as it was.
+func (l *listing) renew(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.reread(ctx)
+}
+
+func (l *listing) reread(ctx context.Context) error {
+	at := l.now()
+	all, err := l.read(ctx)
+	l.tried = l.now()
+	if err != nil {
+		return fmt.Errorf("list blobs: %w", err)
+	}
+	l.known, l.order, l.at, l.newest, l.stale, l.doubt = make(map[blob.ID]blob.Metadata, len(all)), nil, at, time.Time{}, nil, false
+	for _, m := range all {
+		l.known[m.BlobID] = m
+		if m.Timestamp.After(l.newest) {
+			l.newest = m.Timestamp
+		}
+	}
+	return nil
+}
+
+// strangers reads the place, and answers what is there that was neither there before nor
+// put by us. A stranger is told again the next time. While something of ours is in doubt
+// nobody can be told from us.
+func (l *listing) strangers(ctx context.Context) ([]blob.ID, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before, sure := l.known, l.sole && l.known != nil && !l.doubt
+	if err := l.reread(ctx); err != nil || !sure {
+		return nil, err
+	}
+	var found []blob.ID
+	for id := range l.known {
+		if _, ok := before[id]; !ok {
+			found = append(found, id)
+		}
+	}
+	for _, id := range found {
+		delete(l.known, id)
+	}
+	sort.Slice(found, func(i, j int) bool { return found[i] < found[j] })
+	return found, nil
+}
+
+// due reports whether it must be read again before it answers.
+func (l *listing) due() bool {
+	if l.known == nil {
+		return true
+	}
+	now := l.now()
+	if l.stale != nil && now.Sub(l.tried) < l.rest && !now.Before(l.tried) {
+		return false
+	}
+	age := now.Sub(l.at)
+	return l.doubt || !l.sole && (age > listingAge || age < 0)
+}
+
+// find answers what is known, with the prefix, by name.
+func (l *listing) find(ctx context.Context, prefix blob.ID) ([]blob.Metadata, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.due() {
+		// Who goes away meanwhile must not leave the others with a list that is stale.
+		err := l.reread(context.WithoutCancel(ctx))
+		if err != nil && l.known == nil {
+			return nil, err
+		}
+		l.stale = err
+	}
+	if l.order == nil {
+		l.order = make([]blob.ID, 0, len(l.known))
+		for id := range l.known {
+			l.order = append(l.order, id)
+		}
+		sort.Slice(l.order, func(i, j int) bool { return l.order[i] < l.order[j] })
+	}
+	var found []blob.Metadata
+	for i := sort.Search(len(l.order), func(i int) bool { return l.order[i] >= prefix }); i < len(l.order); i++ {
+		if !strings.HasPrefix(string(l.order[i]), string(prefix)) {
+			break
+		}
+		found = append(found, l.known[l.order[i]])
+	}
+	return found, nil
+}

@@ -1,0 +1,229 @@
+package kopia
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/kopia/kopia/repo"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/storage/store"
+)
+
+// Names in the directory of a store.
+const (
+	blobsDir     = "blobs"
+	passwordFile = "password"
+)
+
+// Options say where a store lies and what it stands on.
+type Options struct {
+	Dir   string // an existing directory, ours alone; with a Bucket it holds the clock mark only, and may be lost
+	FS    fsx.FS
+	Locks fsx.Locks
+	Clock clock.Clock
+
+	// Bucket is where the blobs lie; nil: in Dir. Locks must be the same for all who
+	// write to it.
+	Bucket *Bucket
+	// Password opens the store. It is kept by the caller, and nowhere here; "": it is made
+	// by Create and lies in Dir.
+	Password string
+
+	// Exclusive promises that no other process writes to this store while it is open: the
+	// caller holds a lock that makes it so. Then lists, lines and the view of the
+	// index are kept in memory, and upkeep waits for Tend.
+	Exclusive bool
+
+	// Derivation names how a new store makes its key from the password; "" is
+	// ours. Harnesses that make thousands of stores are built with the engine's
+	// tag "testing" and use "testing-only-insecure", which costs nothing.
+	Derivation string
+
+	// Spare is how old a pack in a bucket must be before a sweep deletes it. Two that
+	// should not write to one bucket at once then have this long to find out.
+	Spare time.Duration
+	// Still is asked before every sweep whether the place is still ours; nil: it is.
+	Still func(ctx context.Context) error
+
+	patience time.Duration // with a bucket; 0 is ours
+}
+
+// The password is 256 random bits, so a slow derivation protects nothing; of the
+// two that the engine knows this is the faster one, and every process without a
+// daemon pays it at start.
+const keyDerivation = "pbkdf2-sha256-600000"
+
+// Store is a store.Store on a Kopia repository.
+type Store struct {
+	opts  Options
+	home  fsx.Dir
+	blobs blobs
+	clock *clock.Monotone
+	rep   repo.DirectRepository
+
+	reads   sync.RWMutex // of a sole owner: shared by who reads, held alone while packs move
+	waiting atomic.Int32 // for reads
+
+	mu      sync.Mutex // guards refreshes of rep's view, and all below
+	closed  bool
+	view    *view // of a sole owner; nil: to be made
+	lines   map[retake.WorkspaceID]kept
+	seals   int // since the last Tend
+	writers int // of a sole owner
+	tended  int // Tends on this view
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Exists reports whether a store is there: its password, or, when the caller has that,
+// a whole repository.
+func Exists(ctx context.Context, o Options) (bool, error) {
+	if o.Password == "" && o.Bucket == nil {
+		return hasPassword(o.FS, o.Dir)
+	}
+	s, err := mount(ctx, o, false)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for a store: %w", err)
+	}
+	there, err := made(ctx, s.blobs)
+	if err = errors.Join(err, s.Close()); err != nil {
+		return false, fmt.Errorf("look for a store: %w", err)
+	}
+	return there, nil
+}
+
+// Create makes a store, unless it is there already, and opens it. Two processes may
+// try at once; both end with the same open store. Without what is written last, the
+// password or the first index, there is no store, and Create begins again.
+func Create(ctx context.Context, o Options) (*Store, error) {
+	release, err := o.Locks.Lock(ctx, "create", true)
+	if err != nil {
+		return nil, fmt.Errorf("create store: %w", err)
+	}
+	defer release()
+	if o.Password == "" && o.Bucket == nil {
+		if there, err := hasPassword(o.FS, o.Dir); err != nil || there {
+			if err != nil {
+				return nil, err
+			}
+			return Open(ctx, o)
+		}
+	}
+	s, err := mount(ctx, o, true)
+	if err != nil {
+		return nil, fmt.Errorf("create store: %w", err)
+	}
+	if err := s.create(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("create store: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) create(ctx context.Context) error {
+	password := s.opts.Password
+	if password == "" {
+		password = newPassword()
+		if err := s.initialize(ctx, password); err != nil {
+			return err
+		}
+		return writePassword(s.home, password)
+	}
+	there, err := made(ctx, s.blobs)
+	if err != nil {
+		return err
+	}
+	if there {
+		s.rep, err = openEngine(ctx, s.blobs, s.clock.Now, password)
+		return err
+	}
+	return s.initialize(ctx, password)
+}
+
+// Open opens a store. store.ErrNotFound when there is none.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	s, err := mount(ctx, o, false)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context) error {
+	password := s.opts.Password
+	if password == "" {
+		var err error
+		if password, err = readPassword(s.home); err != nil {
+			return err
+		}
+	} else if there, err := made(ctx, s.blobs); err != nil || !there {
+		return errors.Join(err, store.ErrNotFound)
+	}
+	var err error
+	s.rep, err = openEngine(ctx, s.blobs, s.clock.Now, password)
+	return err
+}
+
+// mount opens the places and starts the clock.
+func mount(ctx context.Context, o Options, create bool) (*Store, error) {
+	if o.Bucket != nil {
+		if err := o.Bucket.check(o.Password); err != nil {
+			return nil, err
+		}
+	}
+	home, err := o.FS.OpenRoot(o.Dir)
+	if errors.Is(err, fs.ErrNotExist) && o.Bucket == nil {
+		return nil, store.ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{opts: o, home: home, clock: clock.NewMonotone(o.Clock, time.Time{})}
+	if o.Bucket != nil {
+		s.blobs, err = newBucket(ctx, o, s.clock.Now)
+	} else {
+		s.blobs, err = s.mountDisk(create)
+	}
+	if err != nil {
+		return nil, errors.Join(err, home.Close())
+	}
+	if err := startClock(ctx, s.clock, home, s.blobs); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) mountDisk(create bool) (blobs, error) {
+	if create {
+		err := s.home.Mkdir(blobsDir, 0o700)
+		if err == nil || errors.Is(err, fs.ErrExist) {
+			err = s.home.Sync() // the directory is there before the password that says so
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	dir, err := s.home.OpenDir(blobsDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, store.ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	free := func() (int64, int64, error) { return s.opts.FS.Free(filepath.Join(s.opts.Dir, blobsDir)) }
+	return newDisk(dir, free, s.clock.Now, s.opts.Clock.Now, s.opts.Exclusive), nil
+}

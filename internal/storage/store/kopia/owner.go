@@ -1,0 +1,95 @@
+package kopia
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+)
+
+const (
+	ownerName = "owner" // the object, beside all stores of a bucket, that says whose they are
+	maxOwner  = 256     // more than the name of an owner has
+)
+
+// Owner answers whose the stores in a bucket are; "": nobody's yet.
+func (b *Bucket) Owner(ctx context.Context) (string, error) {
+	c, err := b.client()
+	if err != nil {
+		return "", err
+	}
+	return b.owner(ctx, c)
+}
+
+// Claim makes the stores in a bucket somebody's, unless they are another's already, and
+// answers whose they are then. The object store itself decides between two that come at
+// once. With force they are taken over.
+func (b *Bucket) Claim(ctx context.Context, owner string, force bool) (string, error) {
+	c, err := b.client()
+	if err != nil {
+		return "", err
+	}
+	if !force { // an object store that knows no conditions must not replace what is there
+		if is, err := b.owner(ctx, c); err != nil || is != "" {
+			return is, err
+		}
+	}
+	opts := minio.PutObjectOptions{ContentType: "text/plain", DisableMultipart: true, SendContentMd5: true}
+	if !force {
+		opts.SetMatchETagExcept("*")
+	}
+	_, err = c.PutObject(ctx, b.Name, b.ownerPath(), strings.NewReader(owner), int64(len(owner)), opts)
+	if err != nil && statusOf(err) != http.StatusPreconditionFailed {
+		return "", fmt.Errorf("put the owner of bucket %s: %w", b.Name, err)
+	}
+	return b.owner(ctx, c)
+}
+
+func (b *Bucket) owner(ctx context.Context, c *minio.Client) (string, error) {
+	o, err := c.GetObject(ctx, b.Name, b.ownerPath(), minio.GetObjectOptions{})
+	if err != nil {
+		return "", fmt.Errorf("read the owner of bucket %s: %w", b.Name, err)
+	}
+	defer o.Close() //nolint:errcheck // only read
+	text, err := io.ReadAll(io.LimitReader(o, maxOwner))
+	if err != nil && statusOf(err) == http.StatusNotFound {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the owner of bucket %s: %w", b.Name, err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+func (b *Bucket) ownerPath() string {
+	if b.Prefix == "" || strings.HasSuffix(b.Prefix, "/") {
+		return b.Prefix + ownerName
+	}
+	return b.Prefix + "/" + ownerName
+}
+
+// client is the engine's own, asked for what the engine has no words for.
+func (b *Bucket) client() (*minio.Client, error) {
+	region := b.Region
+	if region == "" {
+		region = defaultRegion
+	}
+	c, err := minio.New(b.Endpoint, &minio.Options{Creds: credentials.NewStaticV4(b.AccessKey, b.SecretKey, ""), Secure: !b.Plain, Region: region})
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w", b.Name, err)
+	}
+	return c, nil
+}
+
+func statusOf(err error) int {
+	var r minio.ErrorResponse
+	if errors.As(err, &r) {
+		return r.StatusCode
+	}
+	return 0
+}

@@ -1,0 +1,276 @@
+package kopia
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/kopia/kopia/repo"
+	"github.com/kopia/kopia/repo/blob"
+	"github.com/kopia/kopia/repo/content"
+	"github.com/kopia/kopia/repo/object"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/store"
+)
+
+// openObject opens an object and gives the engine's errors our names. Bytes that
+// were never there and bytes that are there but wrong are told apart.
+func openObject(ctx context.Context, r repo.Repository, id retake.ObjectID) (object.Reader, error) {
+	oid, err := object.ParseID(string(id))
+	if err == nil && oid == object.EmptyID {
+		err = errors.New("it is empty")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open %.80q: %w", id, errors.Join(store.ErrNotFound, err))
+	}
+	rd, err := r.OpenObject(ctx, oid)
+	if err != nil {
+		return nil, translate(id, err)
+	}
+	return rd, nil
+}
+
+func translate(id retake.ObjectID, err error) error {
+	switch {
+	case errors.Is(err, object.ErrObjectNotFound), errors.Is(err, content.ErrContentNotFound):
+		return fmt.Errorf("open %s: %w", id, errors.Join(store.ErrNotFound, err))
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case retake.IsKind(err, retake.Away): // nothing is known of the bytes
+		return fmt.Errorf("read %s: %w", id, err)
+	case errors.Is(err, blob.ErrBlobNotFound):
+		return fmt.Errorf("read %s: a pack is missing: %w", id, errors.Join(store.ErrDamaged, err))
+	}
+	return fmt.Errorf("read %s: %w", id, errors.Join(store.ErrDamaged, err))
+}
+
+func readAll(ctx context.Context, r repo.Repository, id retake.ObjectID) ([]byte, error) {
+	rd, err := openObject(ctx, r, id)
+	if err != nil {
+		return nil, err
+	}
+	defer rd.Close() //nolint:errcheck // nothing was written
+	b, err := io.ReadAll(rd)
+	if err != nil {
+		return nil, translate(id, err)
+	}
+	return b, nil
+}
+
+func readDir(ctx context.Context, r repo.Repository, id retake.ObjectID) ([]retake.Entry, error) {
+	b, err := readAll(ctx, r, id)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := decodeDir(b)
+	if err != nil {
+		return nil, errors.Join(store.ErrDamaged, fmt.Errorf("read %s: %w", id, err))
+	}
+	return entries, nil
+}
+
+// fresh runs f on the store's view and, when something is not found there, once
+// more on a new one: another process, or a writer of ours, may have added it.
+func fresh[T any](ctx context.Context, s *Store, f func(repo.Repository) (T, error)) (T, error) {
+	if s.opts.Exclusive {
+		r, release, err := s.reading(ctx)
+		if err != nil {
+			var none T
+			return none, err
+		}
+		defer release()
+		return f(r)
+	}
+	v, err := f(s.rep)
+	if err == nil || !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrDamaged) {
+		return v, err
+	}
+	if rerr := s.refresh(ctx); retake.IsKind(rerr, retake.Away) {
+		return v, rerr // it may well be there
+	} else if rerr != nil {
+		return v, errors.Join(err, rerr)
+	}
+	return f(s.rep)
+}
+
+func (s *Store) refresh(ctx context.Context) error {
+	if s.opts.Exclusive {
+		return nil // readers see what writers commit
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var err error
+	for range listTries {
+		if err = s.blobs.renew(ctx); err == nil {
+			err = s.rep.Refresh(ctx)
+		}
+		if !errors.Is(err, errIndexGone) {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("refresh: %w", err)
+	}
+	return nil
+}
+
+// Dir lists a directory.
+func (s *Store) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error) {
+	return fresh(ctx, s, func(r repo.Repository) ([]retake.Entry, error) { return readDir(ctx, r, id) })
+}
+
+// File opens the bytes of a file.
+func (s *Store) File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error) {
+	if s.opts.Exclusive {
+		r, release, err := s.reading(ctx)
+		if err != nil {
+			return nil, err
+		}
+		rd, err := openObject(ctx, r, id)
+		if err != nil {
+			release()
+			return nil, err
+		}
+		return &file{rd, id, sync.OnceFunc(release)}, nil
+	}
+	rd, err := fresh(ctx, s, func(r repo.Repository) (object.Reader, error) { return openObject(ctx, r, id) })
+	if err != nil {
+		return nil, err
+	}
+	return &file{rd, id, func() {}}, nil
+}
+
+// file gives read errors our names, and holds the view that it reads through.
+type file struct {
+	object.Reader
+	id      retake.ObjectID
+	release func()
+}
+
+func (f *file) Close() error {
+	defer f.release()
+	return f.Reader.Close()
+}
+
+func (f *file) Read(p []byte) (int, error) {
+	n, err := f.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = translate(f.id, err)
+	}
+	return n, err
+}
+
+// Heads lists the lines.
+func (s *Store) Heads(ctx context.Context) ([]store.Head, error) {
+	if err := s.refresh(ctx); err != nil {
+		return nil, err
+	}
+	r, release, err := s.reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	all, err := findLines(ctx, r, "")
+	if err != nil {
+		return nil, err
+	}
+	var out []store.Head
+	var bad []error
+	seen := map[retake.WorkspaceID]bool{}
+	for _, f := range all { // highest sequence number first
+		if seen[f.ws] {
+			continue
+		}
+		seen[f.ws] = true
+		l, err := readLine(ctx, r, f.ws)
+		if err != nil { // the others are whole
+			bad = append(bad, err)
+			continue
+		}
+		out = append(out, l.head())
+	}
+	return out, errors.Join(bad...)
+}
+
+// Head answers one line.
+func (s *Store) Head(ctx context.Context, ws retake.WorkspaceID) (store.Head, error) {
+	l, err := s.line(ctx, ws)
+	if err != nil {
+		return store.Head{}, err
+	}
+	return l.head(), nil
+}
+
+// line reads a line; the manifests of other processes show only after a refresh.
+func (s *Store) line(ctx context.Context, ws retake.WorkspaceID) (*openLine, error) {
+	if err := s.refresh(ctx); err != nil {
+		return nil, err
+	}
+	r, release, err := s.reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return readLine(ctx, r, ws)
+}
+
+// Leaf answers one checkpoint.
+func (s *Store) Leaf(ctx context.Context, ws retake.WorkspaceID, number int64) (store.Leaf, error) {
+	l, err := s.line(ctx, ws)
+	if err != nil {
+		return store.Leaf{}, err
+	}
+	leaf, err := fresh(ctx, s, func(r repo.Repository) (*store.Leaf, error) { return l.leafAt(ctx, r, number) })
+	if err != nil {
+		return store.Leaf{}, err
+	}
+	return *leaf, nil
+}
+
+// Leaves calls f for every checkpoint and tombstone above after.
+func (s *Store) Leaves(ctx context.Context, ws retake.WorkspaceID, after int64, f func(*store.Leaf, *retake.Tombstone) error) error {
+	l, err := s.line(ctx, ws)
+	if err != nil {
+		return err
+	}
+	r, release, err := s.reading(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return l.eachShelf(ctx, r, after, func(b *shelf) error { return b.each(ctx, r, after, f) })
+}
+
+func (b *shelf) each(ctx context.Context, r repo.Repository, after int64, f func(*store.Leaf, *retake.Tombstone) error) error {
+	stones := map[int64]*retake.Tombstone{}
+	var numbers []int64
+	for i := range b.gone {
+		stones[b.gone[i].Number] = &b.gone[i]
+		numbers = append(numbers, b.gone[i].Number)
+	}
+	for n := range b.leaves {
+		numbers = append(numbers, n)
+	}
+	for _, n := range rising(numbers) {
+		if n <= after {
+			continue
+		}
+		if t := stones[n]; t != nil {
+			if err := f(nil, t); err != nil {
+				return err
+			}
+			continue
+		}
+		leaf, err := readLeaf(ctx, r, b.leaves[n])
+		if err != nil {
+			return err
+		}
+		if err := f(leaf, nil); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,179 @@
+package kopia
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kopia/kopia/repo/blob"
+	"github.com/kopia/kopia/repo/content"
+	"github.com/kopia/kopia/repo/maintenance"
+)
+
+// A pack is rewritten when less than liveShare of it is live, or when it is one of
+// many small ones: every save leaves two.
+const (
+	liveShare = 0.8
+	smallPack = 12 << 20
+	manySmall = 16
+	minBatch  = 16 << 20
+	maxBatch  = 256 << 20
+)
+
+type sparsePack struct {
+	id       blob.ID
+	size     int64
+	live     int64
+	contents []content.ID
+}
+
+func (p *sparsePack) sparse() bool { return float64(p.live) < liveShare*float64(p.size) }
+
+// rewriteSparse copies the live contents out of sparse packs, most garbage per
+// byte first, and deletes the packs of each batch by name as soon as the copies
+// are durable. Who reads through an older view would look for them in vain: nobody
+// reads meanwhile, and beside somebody who does it is left for the next sweep.
+func (c *sweep) rewriteSparse(ctx context.Context) error {
+	if c.enough() || !c.hush() {
+		return nil
+	}
+	packs, err := c.sparsePacks(ctx)
+	if err != nil {
+		return err
+	}
+	if full := slices.IndexFunc(packs, func(p sparsePack) bool { return !p.sparse() }); !c.wipe && full >= 0 && len(packs)-full < manySmall {
+		packs = packs[:full] // a few small ones, full of live bytes, are as good as one
+	}
+	limit := c.batch()
+	for first := true; len(packs) > 0 && (first || !c.enough()); first = false {
+		var ids []content.ID
+		var n int
+		var bytes int64
+		for n < len(packs) && (n == 0 || bytes+packs[n].live <= limit) {
+			ids = append(ids, packs[n].contents...)
+			bytes += packs[n].live
+			n++
+		}
+		if err := c.rewriteBatch(ctx, packs[:n], ids, bytes); err != nil {
+			return err
+		}
+		packs = packs[n:]
+	}
+	return nil
+}
+
+// hush keeps the readers of a sole owner waiting until the sweep ends. It answers
+// false when one is there.
+func (c *sweep) hush() bool {
+	switch {
+	case !c.s.opts.Exclusive || c.quiet:
+		return true
+	case c.wipe: // it must be done, so it waits for who reads
+		c.s.reads.Lock()
+		c.quiet = true
+	default:
+		c.quiet = c.s.reads.TryLock()
+	}
+	return c.quiet
+}
+
+func (c *sweep) letRead() {
+	if c.quiet {
+		c.quiet = false
+		c.s.reads.Unlock()
+	}
+}
+
+func (c *sweep) rewriteBatch(ctx context.Context, packs []sparsePack, ids []content.ID, bytes int64) error {
+	if _, err := maintenance.RewriteContents(ctx, c.v, &maintenance.RewriteContentsOptions{ContentIDs: ids, Parallel: 2}, exclusive); err != nil {
+		return err
+	}
+	if err := c.v.Flush(ctx); err != nil {
+		return err
+	}
+	c.grew(bytes)
+	moved, err := c.referenced(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, p := range packs {
+		if moved[p.id] {
+			return fmt.Errorf("pack %s still holds live contents after its rewrite", p.id)
+		}
+		if c.s.opts.Spare > 0 {
+			continue // nothing names it any more: a later sweep deletes it when it is old enough
+		}
+		if err := c.s.blobs.DeleteBlob(ctx, p.id); err != nil {
+			return err
+		}
+		c.grew(-p.size)
+	}
+	return nil
+}
+
+// referenced answers the packs that the contents lie in now.
+func (c *sweep) referenced(ctx context.Context, ids []content.ID) (map[blob.ID]bool, error) {
+	in := map[blob.ID]bool{}
+	for _, id := range ids {
+		i, err := c.v.contents.ContentInfo(ctx, id)
+		if err != nil {
+			return nil, fmt.Errorf("look up %s: %w", id, err)
+		}
+		in[i.PackBlobID] = true
+	}
+	return in, nil
+}
+
+func (c *sweep) batch() int64 {
+	if c.room > 0 {
+		return c.room
+	}
+	free, err := c.s.blobs.room()
+	if err != nil {
+		return minBatch
+	}
+	return min(max(free/4, minBatch), maxBatch)
+}
+
+func (c *sweep) sparsePacks(ctx context.Context) ([]sparsePack, error) {
+	sizes := map[blob.ID]int64{}
+	for _, p := range content.PackBlobIDPrefixes {
+		found, err := c.s.blobs.find(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range found {
+			sizes[m.BlobID] = m.Length
+		}
+	}
+	var packs []sparsePack
+	err := c.v.contents.IteratePacks(ctx, content.IteratePackOptions{IncludeContentInfos: true}, func(p content.PackInfo) error {
+		size, ok := sizes[p.PackID]
+		if !ok {
+			return fmt.Errorf("pack %s is named by the index and not there", p.PackID)
+		}
+		sp := sparsePack{id: p.PackID, size: size, live: p.TotalSize}
+		if !c.wipe && !sp.sparse() && size >= smallPack {
+			return nil
+		}
+		for _, i := range p.ContentInfos {
+			sp.contents = append(sp.contents, i.ContentID)
+		}
+		if c.wipe && !c.unclean(ctx, &sp) {
+			return nil
+		}
+		packs = append(packs, sp)
+		return nil
+	})
+	slices.SortFunc(packs, func(a, b sparsePack) int {
+		ra, rb := float64(a.live)/float64(a.size), float64(b.live)/float64(b.size)
+		switch {
+		case ra < rb:
+			return -1
+		case ra > rb:
+			return 1
+		}
+		return 0
+	})
+	return packs, err
+}

@@ -1,0 +1,247 @@
+package kopia_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/kopia"
+)
+
+// gateHook calls a function when a sweep has marked and asks to be alone.
+type gateHook struct {
+	fsx.Locks
+	alone func()
+}
+
+func (g *gateHook) Lock(ctx context.Context, name string, exclusive bool) (func(), error) {
+	if f := g.alone; name == "gate" && exclusive && f != nil {
+		g.alone = nil
+		f()
+	}
+	return g.Locks.Lock(ctx, name, exclusive)
+}
+
+// yard is a store with one line.
+type yard struct {
+	*testing.T
+	s    *kopia.Store
+	dir  string
+	ws   retake.Workspace
+	hook *gateHook
+	next int64
+}
+
+func newYard(t *testing.T, sole bool) *yard {
+	t.Helper()
+	y := &yard{T: t, dir: t.TempDir(), hook: &gateHook{Locks: fsx.NewLocks(t.TempDir())}}
+	y.ws = retake.Workspace{ID: retake.WorkspaceID(retake.WorkspacePrefix + uuid.NewString()), Name: "yard", Created: time.Unix(1e9, 0).UTC()}
+	s, err := kopia.Create(t.Context(), kopia.Options{Dir: y.dir, FS: fsx.OS(), Locks: y.hook, Clock: clock.Wall, Exclusive: sole, Derivation: derivation})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y.s = s
+	t.Cleanup(func() { _ = s.Close() })
+	return y
+}
+
+func noise(seed uint64, n int) []byte {
+	b := make([]byte, n)
+	r := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
+	_, _ = r.Read(b) // never fails
+	return b
+}
+
+// seal adds a checkpoint with these files.
+func (y *yard) seal(files ...[]byte) retake.Checkpoint {
+	y.Helper()
+	ctx := y.Context()
+	w, err := y.s.Begin(ctx, y.ws)
+	if err != nil {
+		y.Fatal(err)
+	}
+	defer w.Close()
+	entries := make([]retake.Entry, len(files))
+	var all sync.WaitGroup
+	for i, b := range files { // at once: their pieces lie in the same packs
+		all.Go(func() {
+			id, n, err := w.WriteFile(ctx, "f", bytes.NewReader(b))
+			if err != nil {
+				y.Error(err)
+			}
+			entries[i] = retake.Entry{Name: fmt.Sprint(i), Kind: retake.KindFile, Mode: 0o600, Size: n, Object: id}
+		})
+	}
+	all.Wait()
+	id, sum, err := w.WriteDir(ctx, entries, 0)
+	if err != nil {
+		y.Fatal(err)
+	}
+	y.next++
+	root := retake.Entry{Kind: retake.KindDir, Mode: 0o700, Object: id, Sum: sum}
+	cp := retake.Checkpoint{ID: retake.CheckpointID(retake.CheckpointPrefix + uuid.NewString()), Workspace: y.ws.ID, Number: y.next, Time: time.Unix(1e9+y.next, 0).UTC(), Tree: id}
+	if err := w.Seal(ctx, store.Sealing{Card: retake.Card{V: 1, Checkpoint: cp}, Files: root}); err != nil {
+		y.Fatal(err)
+	}
+	return cp
+}
+
+func (y *yard) forget(cps ...retake.Checkpoint) {
+	y.Helper()
+	w, err := y.s.Begin(y.Context(), y.ws)
+	if err != nil {
+		y.Fatal(err)
+	}
+	defer w.Close()
+	for _, cp := range cps {
+		if err := w.Forget(y.Context(), []retake.Tombstone{{Number: cp.Number, ID: cp.ID, Time: cp.Time, At: cp.Time}}); err != nil {
+			y.Fatal(err)
+		}
+	}
+}
+
+func (y *yard) entries(cp retake.Checkpoint) []retake.Entry {
+	y.Helper()
+	entries, err := y.s.Dir(y.Context(), cp.Tree)
+	if err != nil {
+		y.Fatalf("checkpoint %d: %v", cp.Number, err)
+	}
+	return entries
+}
+
+func (y *yard) open(cp retake.Checkpoint, i int) io.ReadSeekCloser {
+	y.Helper()
+	f, err := y.s.File(y.Context(), y.entries(cp)[i].Object)
+	if err != nil {
+		y.Fatalf("checkpoint %d: %v", cp.Number, err)
+	}
+	return f
+}
+
+func (y *yard) holds(cp retake.Checkpoint, files ...[]byte) {
+	y.Helper()
+	for i, want := range files {
+		f := y.open(cp, i)
+		got, err := io.ReadAll(f)
+		f.Close()
+		if err != nil || !bytes.Equal(got, want) {
+			y.Fatalf("file %d of checkpoint %d: %v, %d bytes", i, cp.Number, err, len(got))
+		}
+	}
+}
+
+func (y *yard) sweep(o store.SweepOptions) retake.SweepReport {
+	y.Helper()
+	rep, err := y.s.Sweep(y.Context(), o)
+	if err != nil {
+		y.Fatal(err)
+	}
+	return rep
+}
+
+// What is sealed while a sweep marks is not swept, though its bytes were garbage when
+// the mark began: the writer found them stored and did not write them again.
+func TestWhatComesBackDuringAMarkStays(t *testing.T) {
+	t.Parallel()
+	for _, sole := range []bool{false, true} {
+		y := newYard(t, sole)
+		a, b, old := noise(1, 300<<10), noise(2, 300<<10), noise(3, 900<<10)
+		y.seal(a)
+		gone := y.seal(old, b)
+		y.seal(a)
+		y.forget(gone)
+		var again, later retake.Checkpoint
+		y.hook.alone = func() {
+			again = y.seal(old, a)
+			later = y.seal(noise(4, 300<<10))
+		}
+		before := y.sweep(store.SweepOptions{})
+		y.holds(again, old, a)
+		y.holds(later, noise(4, 300<<10))
+		after := y.sweep(store.SweepOptions{})
+		y.holds(again, old, a)
+		if after.After > before.Before { // b went, old did not
+			t.Errorf("sole %v: %+v, then %+v", sole, before, after)
+		}
+		y.forget(again)
+		y.sweep(store.SweepOptions{})
+		if rep := y.sweep(store.SweepOptions{}); rep.After > before.Before-int64(len(old))/2 {
+			t.Errorf("sole %v: nothing is given back: %+v", sole, rep)
+		}
+	}
+}
+
+// Who reads while packs are rewritten goes on reading, and what he reads from is not
+// in the way for ever.
+func TestReadersOutliveASweep(t *testing.T) {
+	t.Parallel()
+	y := newYard(t, true)
+	big := noise(5, 40<<20) // several pieces, read one by one
+	small := noise(6, 300<<10)
+	chaff := y.seal(noise(100, 40<<20), big)
+	keep := y.seal(big, small)
+	y.seal(small)
+	y.forget(chaff)
+	r := y.open(keep, 0)
+	head := make([]byte, 1<<20)
+	if _, err := io.ReadFull(r, head); err != nil {
+		t.Fatal(err)
+	}
+	y.sweep(store.SweepOptions{})
+	rest, err := io.ReadAll(r)
+	if err != nil || !bytes.Equal(append(head, rest...), big) {
+		t.Fatalf("the rest after a sweep: %v, %d bytes", err, len(rest))
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	packs := y.packs()
+	y.sweep(store.SweepOptions{})
+	if now := y.packs(); now == packs {
+		t.Error("no pack was rewritten when the reader was gone: this test sees nothing")
+	}
+	y.holds(keep, big, small)
+}
+
+// packs names all packs.
+func (y *yard) packs() string {
+	y.Helper()
+	found, err := filepath.Glob(filepath.Join(y.dir, "blobs", "p*"))
+	if err != nil {
+		y.Fatal(err)
+	}
+	return strings.Join(found, " ")
+}
+
+// A sweep needs the room of what it copies at once, not of what there is.
+func TestASweepKeepsToItsRoom(t *testing.T) {
+	t.Parallel()
+	y := newYard(t, true)
+	var chaff, keep []retake.Checkpoint
+	for i := range 12 {
+		chaff = append(chaff, y.seal(noise(uint64(i), 3<<20), noise(uint64(50+i), 1<<20)))
+		keep = append(keep, y.seal(noise(uint64(50+i), 1<<20)))
+	}
+	y.seal([]byte("newest"))
+	y.forget(chaff...)
+	rep := y.sweep(store.SweepOptions{Room: 2 << 20})
+	if rep.After > 16<<20 || rep.Peak > 8<<20 {
+		t.Errorf("%+v", rep)
+	}
+	for i, cp := range keep {
+		y.holds(cp, noise(uint64(50+i), 1<<20))
+	}
+}

@@ -1,0 +1,148 @@
+package kopia
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/retake-dev/retake"
+)
+
+// epochStep is how many changes of a line pass between two looks at the index.
+const epochStep = 64
+
+// afterSeal keeps the index short. Nothing in here can undo a seal: what does not
+// work out is told by Close and tried again later.
+func (w *writer) afterSeal(ctx context.Context) {
+	w.seals++
+	if w.s.opts.Exclusive {
+		w.s.mu.Lock()
+		defer w.s.mu.Unlock()
+		w.s.seals++
+		return
+	}
+	if w.seals%epochStep == 0 {
+		w.upkeep = stepEpoch(ctx, w.v)
+	}
+	if w.seals%sealsPerSession != 0 {
+		return
+	}
+	next, err := w.s.newSession(ctx)
+	if err != nil {
+		w.upkeep = err
+		return
+	}
+	w.upkeep = errors.Join(w.upkeep, w.v.Close(ctx))
+	w.v = next
+}
+
+// stepEpoch lets the engine compact, advance and clean its index epochs: what its
+// own maintenance would do, without the rest of it.
+func stepEpoch(ctx context.Context, v *session) error {
+	em, ok, err := v.contents.EpochManager(ctx)
+	if err != nil || !ok {
+		return errors.Join(err, ctx.Err())
+	}
+	_, e1 := em.MaybeCompactSingleEpoch(ctx)
+	_, e2 := em.MaybeAdvanceWriteEpoch(ctx)
+	_, e3 := em.MaybeGenerateRangeCheckpoint(ctx)
+	_, e4 := em.CleanupMarkers(ctx)
+	_, e5 := em.CleanupSupersededIndexes(ctx)
+	if err := errors.Join(e1, e2, e3, e4, e5, v.Refresh(ctx)); err != nil {
+		return fmt.Errorf("step index epoch: %w", err)
+	}
+	return nil
+}
+
+// viewAge is how many Tends a view of the index lives for.
+const viewAge = 3
+
+// Tend removes old heads, steps the epochs of the index, and now and then gives the
+// next writers a new, short view. A store that is shared does this as it writes.
+func (s *Store) Tend(ctx context.Context) error {
+	s.mu.Lock()
+	due := s.opts.Exclusive && s.seals >= epochStep
+	if due {
+		s.seals = 0
+		s.tended++
+	}
+	old := due && s.tended%viewAge == 0
+	var lines []retake.Workspace
+	for _, k := range s.lines {
+		if due && len(k.l.stale) >= staleStep/2 {
+			lines = append(lines, k.l.record.Workspace)
+		}
+	}
+	s.mu.Unlock()
+	if !due {
+		return nil
+	}
+	var errs []error
+	for _, ws := range lines {
+		errs = append(errs, s.trim(ctx, ws))
+	}
+	errs = append(errs, s.step(ctx))
+	if old {
+		errs = append(errs, s.retire(ctx))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("tend: %w", err)
+	}
+	return nil
+}
+
+// trim deletes the heads that a line has left behind.
+func (s *Store) trim(ctx context.Context, ws retake.Workspace) error {
+	sw, err := s.Begin(ctx, ws)
+	if err != nil {
+		return err
+	}
+	w := sw.(*writer)
+	err = w.dropStale(ctx)
+	if err == nil {
+		err = w.v.Flush(context.WithoutCancel(ctx))
+	}
+	return errors.Join(w.doubt("drop old heads", err), w.Close())
+}
+
+func (s *Store) step(ctx context.Context) error {
+	release, err := s.lockShared(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	v, err := s.newSession(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(stepEpoch(ctx, v), v.Close(ctx))
+}
+
+// Close closes the store. Writers must be closed before.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	ctx := context.Background()
+	var errs []error
+	if s.view != nil {
+		errs = append(errs, s.view.close(ctx))
+	}
+	if s.rep != nil {
+		errs = append(errs, s.rep.Close(ctx))
+	}
+	errs = append(errs, s.blobs.Close(ctx), s.blobs.release(), s.home.Close())
+	return errors.Join(errs...)
+}
+
+// Size answers the bytes of all blobs.
+func (s *Store) Size(ctx context.Context) (int64, error) {
+	all, err := s.blobs.find(ctx, "")
+	if err != nil {
+		return 0, fmt.Errorf("measure store: %w", err)
+	}
+	return total(all), nil
+}

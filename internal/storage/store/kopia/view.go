@@ -1,0 +1,208 @@
+package kopia
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/kopia/kopia/repo"
+	"github.com/kopia/kopia/repo/content"
+	"github.com/kopia/kopia/repo/manifest"
+	"github.com/kopia/kopia/repo/object"
+
+	"github.com/retake-dev/retake"
+)
+
+// view is the index as it was read from where the blobs are, and what was committed through
+// it since. It is made without deriving the key again. A store that shares its
+// directory makes one for every writer; a sole owner keeps one for many, and takes
+// a new, short one from time to time.
+type view struct {
+	base    repo.DirectRepositoryWriter
+	shared  *content.SharedManager
+	reader  *session // of a sole owner; it never writes
+	users   int      // guarded by Store.mu, as is retired
+	retired bool
+}
+
+// newView reads the index as it is now.
+func (s *Store) newView(ctx context.Context) (*view, error) {
+	_, base, err := s.rep.NewDirectWriter(ctx, repo.WriteSessionOptions{Purpose: "base"})
+	if err != nil {
+		return nil, fmt.Errorf("begin session: %w", err)
+	}
+	if !s.opts.Exclusive {
+		err = s.blobs.renew(ctx)
+		if err == nil { // another process may have swept, with a clock ahead of ours
+			err = startClock(ctx, s.clock, s.home, s.blobs)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("begin session: %w", errors.Join(err, base.Close(ctx)))
+	}
+	// No log manager: it would leave an empty log blob, with two syncs, at every close.
+	shared, err := content.NewSharedManager(ctx, s.blobs, base.FormatManager(), &content.CachingOptions{},
+		&content.ManagerOptions{TimeNow: s.clock.Now}, nil, nil)
+	if err != nil {
+		return nil, fmt.Errorf("begin session: %w", errors.Join(err, base.Close(ctx)))
+	}
+	vw := &view{base: base, shared: shared}
+	if s.opts.Exclusive {
+		vw.reader, err = s.sessionOn(ctx, vw, neverPack, nil)
+	}
+	if err != nil {
+		return nil, errors.Join(err, vw.close(ctx))
+	}
+	return vw, nil
+}
+
+func (v *view) close(ctx context.Context) error {
+	return errors.Join(v.shared.CloseShared(ctx), v.base.Close(ctx))
+}
+
+// The engine packs manifests as it reads them, once there are this many; 0 is its
+// own choice. A session that only reads must not write.
+const neverPack = math.MaxInt
+
+// sessionOn opens a session on the view; done is called when it ends.
+func (s *Store) sessionOn(ctx context.Context, vw *view, pack int, done func(context.Context) error) (*session, error) {
+	v := &session{DirectRepositoryWriter: vw.base, blobs: s.blobs, shared: vw.shared, done: done}
+	v.contents = content.NewWriteManager(ctx, vw.shared, content.SessionOptions{SessionUser: identity, SessionHost: identity}, "line")
+	var err error
+	v.objects, err = object.NewObjectManager(ctx, v.contents, vw.base.FormatManager().ObjectFormat(), nil)
+	if err == nil {
+		v.manifests, err = manifest.NewManager(ctx, v.contents, manifest.ManagerOptions{TimeNow: s.clock.Now, AutoCompactionThreshold: pack}, nil)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("begin session: %w", errors.Join(err, v.Close(ctx)))
+	}
+	return v, nil
+}
+
+// newSession begins a session on a view of its own, or, for a sole owner, on the
+// one that is kept.
+func (s *Store) newSession(ctx context.Context) (*session, error) {
+	if s.opts.Exclusive {
+		vw, err := s.borrow(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return s.sessionOn(ctx, vw, 0, func(ctx context.Context) error { return s.leave(ctx, vw) })
+	}
+	return s.ownSession(ctx)
+}
+
+// ownSession begins a session on a new view, whatever else is open.
+func (s *Store) ownSession(ctx context.Context) (*session, error) {
+	vw, err := s.newView(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.sessionOn(ctx, vw, 0, vw.close)
+}
+
+func (s *Store) borrow(ctx context.Context) (*view, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.view == nil {
+		vw, err := s.newView(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.view = vw
+	}
+	s.view.users++
+	return s.view, nil
+}
+
+// leave ends a session that may have written. When its view was retired meanwhile, a view
+// that somebody read from the disk since may not hold what it wrote: then that one is
+// retired too, before the line is given back.
+func (s *Store) leave(ctx context.Context, vw *view) error {
+	s.mu.Lock()
+	var err error
+	if vw.retired && s.view != nil && s.view != vw {
+		err = s.retireLocked(ctx)
+	}
+	s.mu.Unlock()
+	return errors.Join(err, s.giveBack(ctx, vw))
+}
+
+func (s *Store) giveBack(ctx context.Context, vw *view) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if vw.users--; vw.retired && vw.users == 0 {
+		return vw.close(ctx)
+	}
+	return nil
+}
+
+// retire makes the next session begin on a new view. The old one goes with its
+// last user.
+func (s *Store) retire(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.retireLocked(ctx)
+}
+
+func (s *Store) retireLocked(ctx context.Context) error {
+	vw := s.view
+	s.view, s.lines = nil, nil
+	if vw == nil {
+		return nil
+	}
+	if vw.retired = true; vw.users > 0 {
+		return nil
+	}
+	return vw.close(ctx)
+}
+
+// reading answers what to read with, and how to give it back. A sole owner reads
+// through the view that its writers commit to, and so is never behind them.
+func (s *Store) reading(ctx context.Context) (repo.Repository, func(), error) {
+	if !s.opts.Exclusive {
+		return s.rep, func() {}, nil
+	}
+	s.waiting.Add(1)
+	s.reads.RLock()
+	s.waiting.Add(-1)
+	vw, err := s.borrow(ctx)
+	if err != nil {
+		s.reads.RUnlock()
+		return nil, nil, err
+	}
+	return vw.reader, func() {
+		_ = s.giveBack(ctx, vw) // closing a view that was only read
+		s.reads.RUnlock()
+	}, nil
+}
+
+// kept is a line between two writers of a sole owner.
+type kept struct {
+	l        *openLine
+	top, mid cachedDir
+}
+
+// takeLine takes the line that the last writer left, if it is known.
+func (s *Store) takeLine(ws retake.WorkspaceID) (kept, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k, ok := s.lines[ws]
+	delete(s.lines, ws)
+	return k, ok
+}
+
+// keepLine keeps it for the next, unless the view that it was written through is
+// not the newest any more.
+func (s *Store) keepLine(v *session, k kept) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.view == nil || s.view.shared != v.shared {
+		return
+	}
+	if s.lines == nil {
+		s.lines = map[retake.WorkspaceID]kept{}
+	}
+	s.lines[k.l.ws] = k
+}

@@ -1,0 +1,325 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/store"
+)
+
+var (
+	errNumber = errors.New("the number is not above the newest")
+	errTree   = errors.New("the card names another tree")
+	errLine   = errors.New("the workspace is another one")
+	errTwice  = errors.New("a name is there twice")
+	errName   = errors.New("not a name")
+)
+
+// Begin opens a line for writing. It waits for the other writer and for a sweep.
+func (s *Store) Begin(ctx context.Context, ws retake.Workspace) (store.Writer, error) {
+	err := s.wait(ctx, func() bool {
+		if s.sweep || s.held[ws.ID] {
+			return false
+		}
+		s.held[ws.ID] = true
+		return true
+	})
+	if err != nil {
+		return nil, fmt.Errorf("begin %q: %w: %w", ws.ID, store.ErrBusy, err)
+	}
+	return &writer{s: s, ws: copyWorkspace(ws)}, nil
+}
+
+// wait calls take, with mu held, until it answers true or ctx is done.
+func (s *Store) wait(ctx context.Context, take func() bool) error {
+	for {
+		s.mu.Lock()
+		if err := ctx.Err(); err != nil {
+			s.mu.Unlock()
+			return err
+		}
+		if take() {
+			s.mu.Unlock()
+			return nil
+		}
+		moved := s.moved
+		s.mu.Unlock()
+		select {
+		case <-moved:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// wake lets the waiting look again. It is called with mu held.
+func (s *Store) wake() {
+	close(s.moved)
+	s.moved = make(chan struct{})
+}
+
+// writer adds to one line. Its own fields are guarded by the store's mu.
+type writer struct {
+	s      *Store
+	ws     retake.Workspace // as the caller of Begin knows it, for a line that is new
+	closed bool
+}
+
+// Head is the line as it is now: nobody else changes it.
+func (w *writer) Head() store.Head {
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	return copyHead(w.line().head)
+}
+
+// line answers the line, or what it will be once there is something to keep.
+// It is called with mu held.
+func (w *writer) line() *line {
+	if l, ok := w.s.lines[w.ws.ID]; ok {
+		return l
+	}
+	return &line{
+		head:   store.Head{Workspace: w.ws},
+		leaves: map[int64]leaf{},
+		stones: map[int64]retake.Tombstone{},
+	}
+}
+
+func (w *writer) check(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	if w.closed {
+		return store.ErrSealed
+	}
+	return nil
+}
+
+// WriteFile stores the bytes of r.
+func (w *writer) WriteFile(ctx context.Context, name string, r io.Reader) (retake.ObjectID, int64, error) {
+	if err := w.check(ctx); err != nil {
+		return "", 0, fmt.Errorf("write file %q: %w", name, err)
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return "", 0, fmt.Errorf("write file %q: %w", name, err)
+	}
+	// The line may have been given back while r was read.
+	if err := w.check(ctx); err != nil {
+		return "", 0, fmt.Errorf("write file %q: %w", name, err)
+	}
+	return w.s.put(filePrefix, b), int64(len(b)), nil
+}
+
+// WriteDir stores a directory. Names must be names, each once.
+func (w *writer) WriteDir(ctx context.Context, entries []retake.Entry, modTime int64) (retake.ObjectID, retake.Summary, error) {
+	if err := w.check(ctx); err != nil {
+		return "", retake.Summary{}, fmt.Errorf("write directory: %w", err)
+	}
+	sorted := slices.Clone(entries)
+	slices.SortFunc(sorted, func(a, b retake.Entry) int { return strings.Compare(a.Name, b.Name) })
+	sum := retake.Summary{Dirs: 1}
+	for i, e := range sorted {
+		if e.Name == "" || e.Name == "." || e.Name == ".." || strings.ContainsAny(e.Name, "/\x00") {
+			return "", retake.Summary{}, fmt.Errorf("write directory: %q: %w", e.Name, errName)
+		}
+		if i > 0 && sorted[i-1].Name == e.Name {
+			return "", retake.Summary{}, fmt.Errorf("write directory: %q: %w", e.Name, errTwice)
+		}
+		sum.Add(&e)
+	}
+	if len(sorted) == 0 {
+		sum.MaxTime = modTime
+	}
+	b, err := encodeDir(sorted)
+	if err != nil {
+		return "", retake.Summary{}, err
+	}
+	return w.s.put(dirPrefix, b), sum, nil
+}
+
+// Seal appends a checkpoint.
+func (w *writer) Seal(ctx context.Context, sl store.Sealing) error {
+	if err := w.seal(ctx, sl); err != nil {
+		return fmt.Errorf("seal checkpoint %d: %w", sl.Card.Checkpoint.Number, err)
+	}
+	return nil
+}
+
+func (w *writer) seal(ctx context.Context, sl store.Sealing) error {
+	number := sl.Card.Checkpoint.Number
+	switch {
+	case sl.Card.Checkpoint.Tree != sl.Files.Object:
+		return errTree
+	case number <= w.Head().Latest:
+		return errNumber
+	}
+	lf, err := w.leaf(ctx, sl)
+	if err != nil {
+		return err
+	}
+	return w.change(ctx, func(l *line) error {
+		l.leaves[number] = lf
+		l.head.Latest = number
+		return nil
+	})
+}
+
+func (w *writer) leaf(ctx context.Context, sl store.Sealing) (leaf, error) {
+	state := slices.Clone(sl.Held)
+	for _, name := range slices.Sorted(maps.Keys(sl.State)) {
+		id, size, err := w.WriteFile(ctx, name, strings.NewReader(string(sl.State[name])))
+		if err != nil {
+			return leaf{}, err
+		}
+		state = append(state, retake.Entry{Name: name, Kind: retake.KindFile, Mode: 0o600, Size: size, Object: id})
+	}
+	slices.SortFunc(state, func(a, b retake.Entry) int { return strings.Compare(a.Name, b.Name) })
+	card, err := encodeCard(sl.Card)
+	if err != nil {
+		return leaf{}, err
+	}
+	files, err := encodeDir([]retake.Entry{sl.Files})
+	if err != nil {
+		return leaf{}, err
+	}
+	names, err := encodeDir(state)
+	if err != nil {
+		return leaf{}, err
+	}
+	return leaf{card: w.s.put(cardPrefix, card), files: files, state: names}, nil
+}
+
+// Annotate adds to the state of a checkpoint.
+func (w *writer) Annotate(ctx context.Context, number int64, state []retake.Entry) error {
+	err := w.change(ctx, func(l *line) error {
+		lf, ok := l.leaves[number]
+		if !ok {
+			return store.ErrNotFound
+		}
+		all, err := decodeDir(lf.state)
+		if err != nil {
+			return err
+		}
+		for _, e := range state {
+			all = slices.DeleteFunc(all, func(o retake.Entry) bool { return o.Name == e.Name })
+			all = append(all, e)
+		}
+		slices.SortFunc(all, func(a, b retake.Entry) int { return strings.Compare(a.Name, b.Name) })
+		if lf.state, err = encodeDir(all); err != nil {
+			return err
+		}
+		l.leaves[number] = lf
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("annotate checkpoint %d: %w", number, err)
+	}
+	return nil
+}
+
+// Amend changes what the line says of itself.
+func (w *writer) Amend(ctx context.Context, ws retake.Workspace, pins []retake.Pin) error {
+	err := w.change(ctx, func(l *line) error {
+		if ws.ID != w.ws.ID {
+			return errLine
+		}
+		l.head.Workspace = copyWorkspace(ws)
+		l.head.Pins = slices.Clone(pins)
+		slices.SortFunc(l.head.Pins, func(a, b retake.Pin) int { return strings.Compare(a.Name, b.Name) })
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("amend line %q: %w", w.ws.ID, err)
+	}
+	return nil
+}
+
+// Forget replaces checkpoints by tombstones: all of them, or none.
+func (w *writer) Forget(ctx context.Context, stones []retake.Tombstone) error {
+	err := w.change(ctx, func(l *line) error {
+		for _, st := range stones {
+			if _, ok := l.leaves[st.Number]; !ok {
+				return fmt.Errorf("checkpoint %d: %w", st.Number, store.ErrNotFound)
+			}
+			pinned := slices.ContainsFunc(l.head.Pins, func(p retake.Pin) bool { return p.Number == st.Number })
+			if pinned || st.Number == l.head.Latest {
+				return fmt.Errorf("checkpoint %d: %w", st.Number, store.ErrHeld)
+			}
+		}
+		for _, st := range stones {
+			delete(l.leaves, st.Number)
+			l.stones[st.Number] = st
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("forget in line %q: %w", w.ws.ID, err)
+	}
+	return nil
+}
+
+// Revise replaces what checkpoints hold: all of them, or none.
+func (w *writer) Revise(ctx context.Context, leaves []store.Leaf) error {
+	made := map[int64]leaf{}
+	for _, l := range leaves {
+		lf, err := w.leaf(ctx, store.Sealing{Card: l.Card, Files: l.Files, Held: l.State})
+		if err != nil {
+			return fmt.Errorf("revise: %w", err)
+		}
+		made[l.Card.Checkpoint.Number] = lf
+	}
+	err := w.change(ctx, func(l *line) error {
+		for n := range made {
+			if _, ok := l.leaves[n]; !ok {
+				return fmt.Errorf("checkpoint %d: %w", n, store.ErrNotFound)
+			}
+		}
+		maps.Copy(l.leaves, made)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("revise line %q: %w", w.ws.ID, err)
+	}
+	return nil
+}
+
+// change lets f change the line and counts it. When f answers an error it must
+// have changed nothing.
+func (w *writer) change(ctx context.Context, f func(*line) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	if w.closed {
+		return store.ErrSealed
+	}
+	l := w.line()
+	if err := f(l); err != nil {
+		return err
+	}
+	l.head.Seq++
+	w.s.lines[w.ws.ID] = l
+	return nil
+}
+
+// Close gives the line back.
+func (w *writer) Close() error {
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	delete(w.s.held, w.ws.ID)
+	w.s.wake()
+	return nil
+}

@@ -1,7 +1,0 @@
-//go:build !testing
-
-package kopiastore_test
-
-// derivation is as users have it. With the tag testing it costs nothing, which the
-// race detector would make minutes of.
-const derivation = ""

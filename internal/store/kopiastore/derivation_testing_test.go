@@ -1,5 +1,0 @@
-//go:build testing
-
-package kopiastore_test
-
-const derivation = "testing-only-insecure"

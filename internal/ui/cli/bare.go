@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/ui/term"
+)
+
+// bare is `retake` alone: the timeline inside a workspace, outside the list.
+type bare struct{ *face }
+
+func (c *bare) run(cmd *cobra.Command, _ []string) error {
+	ctx := cmd.Context()
+	s, ws, err := c.here(ctx)
+	if err == nil {
+		return (&logCmd{face: c.face}).show(ctx, s, ws)
+	}
+	// A directory that is not there is a mistake, not a place outside.
+	if s == nil || !retake.IsKind(err, retake.NotFound) || missing(c.workdir()) {
+		return err
+	}
+	all, err := s.Workspaces(ctx)
+	if err != nil {
+		return err
+	}
+	return c.listWorkspaces(ctx, s, all, func(l term.Look) string {
+		if len(all) == 0 {
+			return firstRun(l)
+		}
+		return l.Path(c.workdir()) + " is not in a protected workspace. These are:\n\n" + renderWorkspaces(l, all)
+	})
+}
+
+func missing(dir string) bool {
+	_, err := filepath.EvalSymlinks(dir)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// firstRun is what a person reads before anything is protected.
+func firstRun(l term.Look) string {
+	return strings.Join([]string{
+		"No directory is protected yet.",
+		"",
+		"Retake saves your whole project after every turn of an AI agent. It shows what",
+		"really changed, and any turn can be undone without losing anything.",
+		"",
+		"  " + l.Bold("cd your-project && retake init") + "     start protecting this directory",
+		"  " + l.Bold("retake demo") + "                        a sample project with a history, to try",
+		"",
+		"Your files were not touched. No account, no network: everything stays here.",
+		"",
+	}, "\n")
+}

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/agents/install"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+)
+
+// Deps is all that the face touches.
+type Deps struct {
+	Open     func(ctx context.Context, solo bool) (retake.Service, error) // called at most once, on first use
+	Begun    func() bool                                                  // whether anything was ever protected here
+	Daemon   Daemon
+	Servers  Servers
+	Settings Settings
+
+	Remote   func(url, key string) RemoteServer // dials on the first call
+	Far      Far
+	Archives Archives
+
+	// Run runs a program with our terminal and answers its exit code. An error
+	// means that it did not run, or, if it wraps ErrElsewhere, where it did.
+	Run     func(ctx context.Context, c Command) (exit int, err error)
+	Scratch func() (dir string, remove func() error, err error) // an empty directory for a throw-away fork
+	// Mount shows the checkpoints of a workspace below dir until ctx ends; ready is
+	// called when they are there.
+	Mount func(ctx context.Context, dir string, ws retake.Workspace, s retake.Service, ready func()) error
+
+	// Pager shows text that is longer than the terminal, until the person has read it. An
+	// error means that it did not start; nil: there is none.
+	Pager func(text string) error
+
+	// Browse shows an address in the user's browser, and does not wait for it; nil: there
+	// is none.
+	Browse func(url string) error
+
+	// Screen fills the terminal with a workspace until somebody leaves.
+	Screen func(ctx context.Context, x Screen) error
+
+	// MCP serves the tools for agents on our input and output until they end.
+	MCP func(ctx context.Context, s retake.Service, dir string) error
+	// Hook hears one event of an agent on our input; it answers 0 whatever happens.
+	Hook func(ctx context.Context, agent string) int
+	// Places tells where agents keep their settings.
+	Places func(project string) install.Places
+
+	In                    io.Reader
+	Out, Err              io.Writer
+	InTTY, OutTTY, ErrTTY bool
+	Width                 int  // columns of the terminal
+	Height                int  // its lines; 0: not known
+	Color                 bool // what the environment asks for; flags go before it
+	ASCII                 bool
+	Solo                  bool
+
+	Dir     string          // the working directory
+	Home    string          // shown as ~
+	Env     func() []string // what standing verifications may see of our environment
+	Clock   clock.Clock
+	Version string
+}
+
+// Command is a program to run.
+type Command struct {
+	Args  []string
+	Dir   string // where it runs
+	Below string // a directory below Dir to begin in; empty: Dir itself
+	Over  string // bind Dir over this path, in namespaces of its own; empty: do not
+	Aside bool   // what it prints goes to our standard error: our output is data
+	// Watch hears what it prints instead of our terminal. A program that is watched
+	// has no input, and ends with all that it started when the context does.
+	Watch io.Writer
+}
+
+// ErrElsewhere says that Dir could not be bound over another path, and that the
+// program ran in Dir itself.
+var ErrElsewhere = errors.New("ran at another path")
+
+// Settings is the user's configuration, as `retake config` shows and changes it.
+type Settings interface {
+	List() []retake.Setting
+	Value(key string) (string, error)
+	Set(key, value string) error
+	Unset(key string) error
+}
+
+// Run runs one command and answers the exit code.
+func Run(ctx context.Context, args []string, d Deps) int {
+	f := newFace(d)
+	root := f.root()
+	// A mistake in the flags must already know in which form to answer. Making the flags
+	// sets them to their defaults, so this comes after it.
+	f.json = slices.Contains(beforeDashes(args), "--json")
+	if args == nil {
+		args = []string{} // nil would mean the arguments of the process
+	}
+	f.args = args
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if shut := f.close(); shut != nil { // what was done stays done
+		fmt.Fprintf(f.Err, "%s %s\n", f.talk().Yellow("!"), termtext.Escape("close memory: "+shut.Error()))
+	}
+	var known *retake.Error
+	if !f.started && err != nil && !errors.As(err, &known) {
+		err = usage("all commands: retake help --all", "%s", err)
+	}
+	if err != nil {
+		return f.trouble(err)
+	}
+	return 0
+}
+
+// beforeDashes are the arguments before the first "--".
+func beforeDashes(args []string) []string {
+	if i := slices.Index(args, "--"); i >= 0 {
+		return args[:i]
+	}
+	return args
+}

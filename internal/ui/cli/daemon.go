@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/ui/term"
+)
+
+// Daemon is the process that answers, as `retake daemon` looks after it.
+type Daemon interface {
+	Start(ctx context.Context) (DaemonState, error)
+	Stop(ctx context.Context) (pid int, err error) // 0: there was none
+	Status(ctx context.Context) (st DaemonState, running bool, err error)
+	Units() []DaemonUnit
+	Install(ctx context.Context, now bool) ([]DaemonUnit, error)
+	Console(ctx context.Context, ws retake.WorkspaceID) (ConsoleOpening, error)
+	Run(ctx context.Context, starter int) error // is the daemon; starter is where to say that it is ready
+}
+
+// DaemonState is what a daemon tells about itself.
+type DaemonState struct {
+	About     retake.About `json:"about"`
+	Exe       string       `json:"exe"`
+	Socket    string       `json:"socket"`
+	Log       string       `json:"log"`
+	Activated bool         `json:"activated"`
+	IdleSince time.Time    `json:"idle_since"`
+	InFlight  int64        `json:"in_flight"`
+	Group     string       `json:"group,omitempty"`
+}
+
+// DaemonUnit is one file for the service manager of the user.
+type DaemonUnit struct {
+	Path string `json:"path"`
+	Text string `json:"text"`
+}
+
+type daemonAnswer struct {
+	V       int  `json:"v"`
+	Running bool `json:"running"`
+	*DaemonState
+}
+
+type stopAnswer struct {
+	V       int  `json:"v"`
+	Stopped bool `json:"stopped"`
+	PID     int  `json:"pid,omitempty"`
+}
+
+type installAnswer struct {
+	V     int          `json:"v"`
+	Units []DaemonUnit `json:"units"`
+}
+
+func (f *face) daemonCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "daemon", Short: "Manage the background daemon",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return usage(helpHint(cmd), "Unknown command: daemon %s", args[0])
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.commandHelp(cmd)
+			return nil
+		},
+	}
+	cmd.AddCommand(f.daemonStart(), f.daemonStop(), f.daemonStatus(), f.daemonInstall(), f.daemonRun())
+	return cmd
+}
+
+func (f *face) daemonStart() *cobra.Command {
+	return &cobra.Command{
+		Use: "start", Short: "Start the daemon if it is not running", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			st, err := f.Daemon.Start(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return f.emit(daemonAnswer{1, true, &st}, func(l term.Look) string {
+				return fmt.Sprintf("%s The daemon runs: process %d.\n", l.Green(l.Glyphs.Yes), st.About.PID)
+			})
+		},
+	}
+}
+
+func (f *face) daemonStop() *cobra.Command {
+	return &cobra.Command{
+		Use: "stop", Short: "Stop the daemon after it finishes its work", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			pid, err := f.Daemon.Stop(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return f.emit(stopAnswer{1, pid != 0, pid}, func(l term.Look) string {
+				if pid == 0 {
+					return "No daemon runs.\n"
+				}
+				return fmt.Sprintf("%s The daemon has stopped: process %d.\n", l.Green(l.Glyphs.Yes), pid)
+			})
+		},
+	}
+}
+
+func (f *face) daemonStatus() *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "Show whether the daemon runs, since when and where", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			st, running, err := f.Daemon.Status(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if !running {
+				return f.emit(daemonAnswer{1, false, nil}, func(term.Look) string {
+					return "No daemon runs. The next command that needs one starts it.\n"
+				})
+			}
+			return f.emit(daemonAnswer{1, true, &st}, func(l term.Look) string { return renderDaemon(l, st) })
+		},
+	}
+}
+
+func renderDaemon(l term.Look, st DaemonState) string {
+	var b strings.Builder
+	room := max(termtext.Width(l.Glyphs.Point), 1)
+	say := func(sign, name, text string) {
+		fmt.Fprintf(&b, "%s %s%s\n", sign, termtext.Pad(name, 10), text)
+	}
+	none := strings.Repeat(" ", room)
+	work := "nothing to do since " + l.Clock(st.IdleSince)
+	if st.InFlight > 0 {
+		work = term.Number(st.InFlight, "request", "requests") + " in flight"
+	}
+	by := ""
+	if st.Activated {
+		by = "started by the service manager"
+	}
+	say(l.Green(l.Glyphs.Point), "running", l.Facts("since "+l.Clock(st.About.Started), fmt.Sprintf("process %d", st.About.PID), "version "+termtext.Escape(st.About.Version), by))
+	say(none, "work", work)
+	say(none, "store", l.Path(st.About.Home))
+	say(none, "socket", l.Path(st.Socket))
+	say(none, "log", l.Path(st.Log))
+	if st.Group != "" {
+		indent := strings.Repeat(" ", room+11)
+		say(l.Yellow(termtext.Pad("!", room)), "group", "it stays in the control group of its starter, and ends with it")
+		for why := range strings.SplitSeq(st.Group, "; ") {
+			fmt.Fprintf(&b, "%s%s\n", indent, l.Dim(termtext.Escape(why)))
+		}
+		for _, line := range l.Hints("let systemd start it: retake daemon install\nlet it leave: retake config daemon-cgroup leave") {
+			fmt.Fprintf(&b, "%s%s\n", indent, line)
+		}
+	}
+	return b.String()
+}
+
+func (f *face) daemonInstall() *cobra.Command {
+	var onlyPrint, now bool
+	cmd := &cobra.Command{
+		Use: "install", Short: "Write systemd units that start the daemon on first use", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if onlyPrint {
+				units := f.Daemon.Units()
+				return f.emit(installAnswer{1, units}, func(term.Look) string { return printUnits(units) })
+			}
+			units, err := f.Daemon.Install(cmd.Context(), now)
+			if err != nil {
+				return err
+			}
+			return f.emit(installAnswer{1, units}, func(l term.Look) string { return renderInstalled(l, units, now) })
+		},
+	}
+	cmd.Flags().BoolVar(&onlyPrint, "print", false, "print the units instead of writing them")
+	cmd.Flags().BoolVar(&now, "now", false, "also reload systemd and enable them")
+	return cmd
+}
+
+func printUnits(units []DaemonUnit) string {
+	var parts []string
+	for _, u := range units {
+		parts = append(parts, "# "+termtext.Escape(u.Path)+"\n"+u.Text)
+	}
+	return strings.Join(parts, "\n")
+}
+
+func renderInstalled(l term.Look, units []DaemonUnit, now bool) string {
+	var b strings.Builder
+	for _, u := range units {
+		fmt.Fprintf(&b, "%s wrote %s\n", l.Green(l.Glyphs.Yes), l.Path(u.Path))
+	}
+	if now {
+		fmt.Fprintf(&b, "%s systemd listens, and starts the daemon on first use\n", l.Green(l.Glyphs.Yes))
+		return b.String()
+	}
+	fmt.Fprintf(&b, "\nTo use them:\n  retake daemon stop && systemctl --user daemon-reload\n  systemctl --user enable --now %s\n", termtext.Escape(filepath.Base(units[0].Path)))
+	return b.String()
+}
+
+// daemonRun is the daemon itself; people start it by using it.
+func (f *face) daemonRun() *cobra.Command {
+	var starter int
+	cmd := &cobra.Command{
+		Use: "run", Short: "Run the daemon in the foreground", Hidden: true, Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.Daemon.Run(cmd.Context(), starter) },
+	}
+	cmd.Flags().IntVar(&starter, "starter", 0, "descriptor on which to say that it is ready")
+	return cmd
+}

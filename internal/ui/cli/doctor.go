@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/ui/term"
+)
+
+type doctorCmd struct {
+	*face
+	prove bool
+}
+
+type doctorAnswer struct {
+	V      int                `json:"v"`
+	Status retake.Status      `json:"status"`
+	Scrub  retake.ScrubReport `json:"scrub"`
+}
+
+type proofAnswer struct {
+	V int `json:"v"`
+	retake.Proof
+}
+
+func (f *face) doctorCommand() *cobra.Command {
+	c := &doctorCmd{face: f}
+	cmd := &cobra.Command{
+		Use: "doctor [REF]", Short: "Check this workspace and the store for problems", Args: between(0, 1), RunE: c.run,
+	}
+	cmd.Flags().BoolVar(&c.prove, "prove", false, "also compute REF's tree ID with a stock kopia")
+	return cmd
+}
+
+func (c *doctorCmd) run(cmd *cobra.Command, args []string) error {
+	ctx := cmd.Context()
+	if len(args) == 1 && !c.prove {
+		return usage(helpHint(cmd), "A checkpoint is named only together with --prove.")
+	}
+	s, ws, err := c.here(ctx)
+	if err != nil {
+		return err
+	}
+	if c.prove {
+		ref := "latest"
+		if len(args) == 1 {
+			ref = args[0]
+		}
+		p, err := s.Prove(ctx, ws.ID, ref)
+		if err != nil {
+			return err
+		}
+		return c.proof(p, endNames(ctx, s, ws, &p.Checkpoint))
+	}
+	st, err := s.Status(ctx, ws.ID)
+	if err != nil {
+		return err
+	}
+	r, err := s.Scrub(ctx, retake.ScrubQuery{})
+	if err != nil {
+		return err
+	}
+	if r.Failed == nil {
+		r.Failed = []string{}
+	}
+	if err := c.emitTitled(endNames(ctx, s, ws, st.Latest, st.Good), doctorAnswer{1, st, r}, func(l term.Look) string {
+		return renderStatus(l, st) + "\n" + renderScrub(l, r) + unseenText(l, st.Tracking)
+	}); err != nil {
+		return err
+	}
+	return scrubbed(r)
+}
+
+func (c *doctorCmd) proof(p retake.Proof, g term.Goals) error {
+	if p.Special == nil {
+		p.Special = []string{}
+	}
+	if err := c.emitTitled(g, proofAnswer{1, p}, func(l term.Look) string { return renderProof(l, p) }); err != nil {
+		return err
+	}
+	// What the stock format cannot express explains a difference.
+	if p.Equal || len(p.Special) > 0 {
+		return nil
+	}
+	return told{&retake.Error{
+		Kind: retake.Damaged, What: fmt.Sprintf("the two tree ids of %d differ", p.Checkpoint.Number), Safe: nothingChanged,
+		Hint: "see what differs: retake diff\nread the store back: retake scrub --all",
+	}}
+}
+
+func renderProof(l term.Look, p retake.Proof) string {
+	var b strings.Builder
+	text, _ := l.Titled(p.Checkpoint, l.Goals)
+	fmt.Fprintf(&b, "%s  %s  %s\n\n", l.Bold(fmt.Sprint(p.Checkpoint.Number)), l.Clock(p.Checkpoint.Time), l.Glyphs.Cut(text, max(l.Width-20, 20)))
+	fmt.Fprintf(&b, "  %s%s\n", termtext.Pad("ours", 8), termtext.Escape(string(p.Ours)))
+	fmt.Fprintf(&b, "  %s%s  %s\n\n", termtext.Pad("stock", 8), termtext.Escape(string(p.Stock)), l.Dim("by "+termtext.Escape(p.By)))
+	switch {
+	case p.Equal:
+		fmt.Fprintf(&b, "%s Equal: both programs see the same tree.\n", l.Green(l.Glyphs.Yes))
+	case len(p.Special) > 0:
+		fmt.Fprintf(&b, "%s Not equal, and cannot be: the stock format has no form for what is listed below.\n", l.Cyan("!"))
+	default:
+		fmt.Fprintf(&b, "%s Not equal.\n", l.Red(l.Glyphs.No))
+	}
+	if len(p.Special) > 0 {
+		fmt.Fprintf(&b, "\n%s without a form in the stock format:\n", term.Number(int64(len(p.Special)), "entry", "entries"))
+		for _, s := range p.Special {
+			fmt.Fprintf(&b, "  %s\n", termtext.Escape(s))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/ui/term"
+)
+
+// Root is the tree of all commands.
+func Root(d Deps) *cobra.Command { return newFace(d).root() }
+
+// Look is look for tests outside the package.
+type Look = term.Look
+
+// NewLook draws for a width, without colors unless asked.
+func NewLook(width int, now time.Time, ascii, color bool) Look {
+	l := term.Look{Glyphs: termtext.Unicode, Width: width, Now: now, Home: "/home/ann", ASCII: ascii, Paint: term.Paint(color)}
+	if ascii {
+		l.Glyphs = termtext.ASCII
+	}
+	return l
+}
+
+// NewProgress gives the two ends of a line of progress.
+func NewProgress(d Deps, word string) (tell func(retake.Progress), done func()) {
+	p := newFace(d).progress(word)
+	return p.tell(), p.done
+}
+
+// RenderTimeline draws a timeline with the names that its own checkpoints give.
+func RenderTimeline(l Look, t retake.Timeline, newest int64) string {
+	g := term.Goals{}
+	for _, c := range t.Checkpoints {
+		g[c.ID] = term.Numeral(c.Number)
+	}
+	return term.RenderTimeline(l, term.View{Timeline: t, Newest: newest, Goals: g, Tree: true})
+}
+
+// RenderPlanList is the whole list of a plan.
+func RenderPlanList(l Look, p *retake.Plan) string {
+	var b strings.Builder
+	if err := term.WritePlanList(&b, l, p); err != nil {
+		panic(err)
+	}
+	return b.String()
+}
+
+// Refusals are the two answers to a plan that nobody agreed to, as they are shown
+// for `retake restore 14 -- src`.
+func Refusals(l Look, p *retake.Plan, accepted ...string) (yes, silence string) {
+	typed := spoken{words: []string{"retake", "restore", "14"}, paths: []string{"src"}}
+	show := func(err error) string { return term.RenderError(l, *retake.AsError(err)) }
+	if len(term.Unaccepted(p, accepted)) > 0 {
+		yes = show(refuseYes(p, accepted, typed, "--yes"))
+	}
+	return yes, show(refuseSilence(p, accepted, typed))
+}
+
+// The rest as it is.
+var (
+	RenderError       = term.RenderError
+	RenderSettings    = renderSettings
+	RenderProgress    = term.RenderProgress
+	RenderStatusLine  = renderStatusLine
+	RenderStatus      = renderStatus
+	RenderDaemon      = renderDaemon
+	RenderWorkspaces  = renderWorkspaces
+	RenderSaved       = renderSaved
+	RenderLooked      = renderLooked
+	FirstRun          = firstRun
+	RenderPlan        = term.RenderPlan
+	RenderResult      = term.RenderResult
+	RenderInterrupted = term.RenderInterrupted
+	RenderFork        = term.RenderFork
+	LastQuestion      = term.LastQuestion
+	Deed              = term.Deed
+	ShowBytes         = showBytes
+	UnseenText        = unseenText
+)
+
+// ExitCodes are the codes with which commands exit.
+var ExitCodes = exitCodes

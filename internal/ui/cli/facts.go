@@ -1,0 +1,18 @@
+package cli
+
+import (
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/ui/term"
+)
+
+// changedFacts tells the counts, deletions first.
+func changedFacts(l term.Look, n retake.Counts) string {
+	part := func(word string, n int64) string {
+		if n == 0 {
+			return ""
+		}
+		return word + " " + termtext.Count(n)
+	}
+	return l.Facts(part("deleted", n.Deleted), part("added", n.Added), part("edited", n.Edited))
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/ui/term"
+)
+
+type forgetAnswer struct {
+	V         int                `json:"v"`
+	Forgotten []retake.Tombstone `json:"forgotten"`
+}
+
+func (f *face) forgetCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "forget REF…", Short: "Delete checkpoints from the timeline", Args: between(1, -1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			s, ws, err := f.here(ctx)
+			if err != nil {
+				return err
+			}
+			refs, err := f.agreeToForget(ctx, s, ws, args)
+			if err != nil {
+				return err
+			}
+			gone, err := s.Forget(ctx, ws.ID, refs)
+			if err != nil {
+				return err
+			}
+			if gone == nil {
+				gone = []retake.Tombstone{}
+			}
+			err = f.emit(forgetAnswer{1, gone}, func(l term.Look) string {
+				return fmt.Sprintf("%s Forgot %s%s\n", l.Green(l.Glyphs.Yes), term.Checkpoints(int64(len(gone))), numbered(gone))
+			})
+			f.hint("give the room back", "retake space --free")
+			return err
+		},
+	}
+}
+
+// agreeToForget resolves the refs, so that what is asked about is what is
+// forgotten, and asks.
+func (f *face) agreeToForget(ctx context.Context, s retake.Service, ws retake.Workspace, args []string) ([]string, error) {
+	var ids, names []string
+	for _, a := range args {
+		c, err := s.Find(ctx, ws.ID, a)
+		if err != nil {
+			return nil, err
+		}
+		text, _ := f.talk().Titled(c, endNames(ctx, s, ws, &c))
+		ids = append(ids, string(c.ID))
+		names = append(names, fmt.Sprintf("  %d  %s  %s", c.Number, f.talk().Clock(c.Time), text))
+	}
+	if f.yes {
+		return ids, nil
+	}
+	if !f.canAsk() {
+		return nil, &retake.Error{
+			Kind: retake.Denied, What: "forgetting can't be undone, so it needs your confirmation", Safe: nothingChanged,
+			Hint: "go ahead: retake forget " + strings.Join(args, " ") + " --yes",
+		}
+	}
+	fmt.Fprintln(f.Err, strings.Join(names, "\n"))
+	ok, err := f.ask(ctx, fmt.Sprintf("Forget %s? This can't be undone.", term.Checkpoints(int64(len(ids)))))
+	if err == nil && !ok {
+		err = errLeft
+	}
+	return ids, err
+}
+
+func numbered(gone []retake.Tombstone) string {
+	if len(gone) == 0 {
+		return "."
+	}
+	var out []string
+	for _, t := range gone {
+		out = append(out, fmt.Sprint(t.Number))
+	}
+	return ": " + strings.Join(out, ", ") + "."
+}

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/ui/term"
+)
+
+type helpCmd struct {
+	*face
+	root       *cobra.Command
+	all, agent bool
+}
+
+func (f *face) helpCommand(root *cobra.Command) *cobra.Command {
+	c := &helpCmd{face: f, root: root}
+	cmd := &cobra.Command{Use: "help [COMMAND]", Short: "Show help for a command", Args: between(0, 2), RunE: c.run}
+	cmd.Flags().BoolVar(&c.all, "all", false, "every command")
+	cmd.Flags().BoolVar(&c.agent, "agent", false, "everything as JSON, for programs")
+	return cmd
+}
+
+func (c *helpCmd) run(cmd *cobra.Command, args []string) error {
+	if c.agent || c.json {
+		return c.writeJSON(manual(c.root))
+	}
+	if len(args) == 1 && args[0] == "flags" {
+		return c.emit(nil, func(l term.Look) string { return flagsOfAll(l, c.root) })
+	}
+	if len(args) > 0 {
+		found, rest, err := c.root.Find(args)
+		if err != nil || len(rest) > 0 || found == c.root {
+			return noCommand(c.root, args)
+		}
+		c.commandHelp(found)
+		return nil
+	}
+	return c.emit(nil, func(l term.Look) string { return c.overview(l) })
+}
+
+// overview lists the commands by shelves: a dozen, or all of them.
+func (c *helpCmd) overview(l term.Look) string {
+	var b strings.Builder
+	b.WriteString("Retake saves your project after every turn of an AI agent. See what changed, and\ngo back without losing anything.\n")
+	fmt.Fprintf(&b, "\n%s  retake [COMMAND]   without one: show the timeline\n", l.Dim("Usage:"))
+	for _, s := range c.shelves() {
+		commands := s.basic
+		if c.all {
+			commands = append(commands, s.more...)
+		}
+		if len(commands) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s\n", l.Dim(s.title))
+		for _, cmd := range commands {
+			b.WriteString(helpRow(l, cmd))
+		}
+	}
+	if c.all {
+		b.WriteString("\n" + flagsOfAll(l, c.root))
+		fmt.Fprintf(&b, "\n%s\n", l.Dim("Exit codes"))
+		for _, e := range exitCodes {
+			fmt.Fprintf(&b, "  %3d  %s\n", e.Code, e.Means)
+		}
+		return b.String()
+	}
+	const refs = "REF is a checkpoint: its number (14), a time (10:27, or 2h for two hours ago), latest, latest~2, start, a pin's name, " +
+		"a commit (git:abc1234), good (the newest whose checks passed) or good:test (the newest that passed test)."
+	fmt.Fprintf(&b, "\n%s\n", strings.Join(term.Wrap(refs, l.Width), "\n"))
+	fmt.Fprintf(&b, "Help for a command: retake help save     All commands: retake help --all\n")
+	return b.String()
+}
+
+// flagsOfAll explains the flags that every command has.
+func flagsOfAll(l term.Look, root *cobra.Command) string {
+	return fmt.Sprintf("%s\n%s", l.Dim("Global flags"), root.PersistentFlags().FlagUsagesWrapped(l.Width))
+}
+
+// helpColumn is where the explanation of a command begins.
+const helpColumn = 28
+
+// helpRow is a command and what it does, in as many lines as that takes.
+func helpRow(l term.Look, cmd *cobra.Command) string {
+	out := "  " + termtext.Pad(cmd.Use, helpColumn-4) + "  "
+	lines := term.Wrap(cmd.Short, max(l.Width-max(helpColumn, termtext.Width(out)), helpColumn))
+	return out + strings.Join(lines, "\n"+strings.Repeat(" ", helpColumn)) + "\n"
+}
+
+// commandHelp explains one command.
+func (f *face) commandHelp(cmd *cobra.Command) {
+	f.paged = true // a flag asked for it, and no command began
+	text := (&helpCmd{face: f, root: cmd.Root()}).overview
+	if cmd.HasParent() {
+		text = func(l term.Look) string { return renderHelp(l, cmd) }
+	}
+	_ = f.print(text(f.out())) // who asked is gone
+}
+
+// renderHelp is the page of one command. The flags that every command has are a page of
+// their own: repeated here they would hide those of the command.
+func renderHelp(l term.Look, cmd *cobra.Command) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", l.Bold(cmd.Short))
+	if cmd.Long != "" {
+		fmt.Fprintf(&b, "\n%s\n", strings.Join(wrapHelp(cmd.Long, min(l.Width, 100)), "\n"))
+	}
+	fmt.Fprintf(&b, "\n%s  %s\n", l.Dim("Usage:"), useLine(cmd))
+	if len(cmd.Aliases) > 0 {
+		fmt.Fprintf(&b, "%s  %s\n", l.Dim("Alias:"), strings.Join(cmd.Aliases, ", "))
+	}
+	for i, sub := range visible(cmd) {
+		if i == 0 {
+			fmt.Fprintf(&b, "\n%s\n", l.Dim("Commands:"))
+		}
+		b.WriteString(helpRow(l, sub))
+	}
+	if cmd.Example != "" {
+		fmt.Fprintf(&b, "\n%s\n%s", l.Dim("Examples:"), renderExamples(l, cmd.Example))
+	}
+	if flags := ownFlags(cmd).FlagUsagesWrapped(l.Width); flags != "" {
+		fmt.Fprintf(&b, "\n%s\n%s", l.Dim("Flags:"), flags)
+	}
+	fmt.Fprintf(&b, "\n%s\n", l.Dim("Global flags: retake help flags"))
+	return b.String()
+}
+
+// ownFlags are a command's flags, but for --help, which all have.
+func ownFlags(cmd *cobra.Command) *pflag.FlagSet {
+	out := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "help" {
+			out.AddFlag(f)
+		}
+	})
+	return out
+}
+
+// visible are the commands below one that people may type.
+func visible(cmd *cobra.Command) []*cobra.Command {
+	var out []*cobra.Command
+	for _, sub := range cmd.Commands() {
+		if !sub.Hidden {
+			out = append(out, sub)
+		}
+	}
+	return out
+}

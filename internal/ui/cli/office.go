@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/ui/term"
+)
+
+// group is a command that only has others below it.
+func (f *face) group(use, short string, subs ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: use, Short: short,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return usage(helpHint(cmd), "Unknown command: %s %s", use, args[0])
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.commandHelp(cmd)
+			return nil
+		},
+	}
+	cmd.AddCommand(subs...)
+	return cmd
+}
+
+// tableRow is one thing in a list.
+type tableRow struct {
+	sign  string
+	cells []string
+	notes []string // below it
+	quiet bool     // it is over
+}
+
+const (
+	tableGap  = 2 // stands between columns
+	leastFlex = 8 // what is left of the column that gives way
+)
+
+// drawTable sets things below each other. The column flex holds plain text and gives way where
+// there is no room; columns that are empty throughout are not drawn.
+func drawTable(l term.Look, head []string, flex int, rows []tableRow) string {
+	widths, used := make([]int, len(head)), make([]bool, len(head))
+	lead := 0
+	if slices.ContainsFunc(rows, func(r tableRow) bool { return r.sign != "" }) {
+		lead = termtext.Width(l.Glyphs.Yes) + tableGap
+	}
+	total := lead
+	for i, h := range head {
+		widths[i] = termtext.Width(h)
+		for _, r := range rows {
+			widths[i] = max(widths[i], l.ShownWidth(r.cells[i]))
+			used[i] = used[i] || r.cells[i] != ""
+		}
+		if used[i] {
+			total += widths[i] + tableGap
+		}
+	}
+	widths[flex] = max(widths[flex]-max(total-tableGap-l.Width, 0), min(widths[flex], leastFlex))
+	draw := func(sign string, cells []string) string {
+		line := sign + strings.Repeat(" ", max(lead-l.ShownWidth(sign), 0))
+		for i, c := range cells {
+			if !used[i] {
+				continue
+			}
+			switch {
+			case i == flex && strings.Contains(c, "/"): // both ends of an address say something
+				c = l.PathCut(c, widths[i], true)
+			case i == flex:
+				c = l.Glyphs.Cut(c, widths[i])
+			}
+			line += c + strings.Repeat(" ", max(widths[i]-l.ShownWidth(c), 0)+tableGap)
+		}
+		return strings.TrimRight(line, " ")
+	}
+	var b strings.Builder
+	fmt.Fprintln(&b, l.Dim(draw("", head)))
+	for _, r := range rows {
+		line := draw(r.sign, r.cells)
+		if r.quiet {
+			line = l.Dim(line)
+		}
+		fmt.Fprintln(&b, line)
+		for _, n := range r.notes {
+			fmt.Fprintln(&b, strings.Repeat(" ", lead)+l.Dim(l.Glyphs.Cut(n, l.Width-lead)))
+		}
+	}
+	return b.String()
+}
+
+// wideIDs is from how many columns on an id is shown whole.
+const wideIDs = 112
+
+// idEnd is how much of an id is enough to tell it from others.
+const idEnd = 8
+
+// shortID shows an id, or how it ends: its beginning is a time, and alike in many.
+func shortID(l term.Look, id string) string {
+	id = termtext.Escape(id)
+	if l.Width >= wideIDs || len(id) <= idEnd {
+		return id
+	}
+	return id[len(id)-idEnd:]
+}
+
+// subjectText is an id whose kind matters too: where there is no room its middle goes.
+func subjectText(l term.Look, id string) string {
+	prefix, rest, ok := strings.Cut(id, "_")
+	if end := shortID(l, id); ok && len(rest) > len(end) {
+		return termtext.Escape(prefix) + "_" + l.Glyphs.More + end
+	}
+	return termtext.Escape(id)
+}
+
+// soonText is how long something is ahead.
+func soonText(l term.Look, t time.Time) string {
+	const day = 24 * time.Hour
+	switch d := t.Sub(l.Now).Round(time.Minute); {
+	case t.Before(l.Now):
+		return "now"
+	case d < 2*time.Minute:
+		return "in a minute"
+	case d < time.Hour:
+		return fmt.Sprintf("in %d min", d/time.Minute)
+	case d < 2*day:
+		return fmt.Sprintf("in %d h", d/time.Hour)
+	default:
+		return "in " + termtext.Count(int64(d/day)) + " d"
+	}
+}
+
+// leastEnd is how much of the end of an id has to be typed.
+const leastEnd = 4
+
+// pick finds what is meant by an id, or by how one ends.
+func pick[T any](all []T, id func(T) string, what, typed, list string) (T, error) {
+	var found []T
+	for _, x := range all {
+		if id(x) == typed {
+			return x, nil
+		}
+		if len(typed) >= leastEnd && strings.HasSuffix(id(x), typed) {
+			found = append(found, x)
+		}
+	}
+	var none T
+	switch len(found) {
+	case 0:
+		return none, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no %s %s", what, typed), Safe: nothingChanged, Hint: "list them: " + list}
+	case 1:
+		return found[0], nil
+	}
+	return none, usage("use more of it, or the full ID: "+list, "The ids of %s end with %s.", term.Number(int64(len(found)), what, what+"s"), typed)
+}
+
+// oneLine is foreign text in a question of several lines.
+func oneLine(s string) string { return strings.ReplaceAll(s, "\n", " ") }
+
+// given has no null where a list is promised.
+func given[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/ui/term"
+)
+
+type pinAnswer struct {
+	V   int        `json:"v"`
+	Pin retake.Pin `json:"pin"`
+}
+
+func (f *face) pinCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "pin REF NAME", Short: "Name a checkpoint and keep it", Args: between(2, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, ws, err := f.here(cmd.Context())
+			if err != nil {
+				return err
+			}
+			p, err := s.Pin(cmd.Context(), ws.ID, args[0], args[1])
+			if err != nil {
+				return err
+			}
+			err = f.emit(pinAnswer{1, p}, func(l term.Look) string {
+				return fmt.Sprintf("%s Pinned %s as %s. It is kept as long as it is pinned.\n", l.Green(l.Glyphs.Yes), l.Bold(fmt.Sprint(p.Number)), l.Bold(termtext.Escape(p.Name)))
+			})
+			word := f.talk().Word(p.Name)
+			f.hint("look", "retake show "+word, "unpin", "retake unpin "+word)
+			return err
+		},
+	}
+}

@@ -1,0 +1,103 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/ui/term"
+)
+
+func quietCheckpoints(n int) (term.View, *stage) {
+	parents := make([]int64, n)
+	for i := range parents {
+		parents[i] = int64(n - i - 1)
+	}
+	v, s := small(parents...)
+	for i := range s.V.Checkpoints {
+		c := &s.V.Checkpoints[i]
+		c.Trigger, c.Intent = retake.TriggerCall, ""
+	}
+	last := &s.V.Checkpoints[n-1]
+	last.Trigger, last.Files = retake.TriggerInit, 7
+	v.Timeline = s.V.Timeline
+	return v, s
+}
+
+func TestQuietCheckpointsAreOneRow(t *testing.T) {
+	t.Parallel()
+	v, _ := quietCheckpoints(6)
+	same(t, strings.Join(lines(v), "\n")+"\n",
+		`●    6  09:06  no file changed                                     –`,
+		`┊  2–5  09:02  4 auto-checkpoints, until 09:05`,
+		`○    1  09:01  start                                               7`,
+	)
+	v, _ = quietCheckpoints(4) // two are too few
+	if got := lines(v); len(got) != 4 {
+		t.Fatalf("got\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// What says something has a row of its own, also among quiet ones.
+func TestWhatIsNotQuiet(t *testing.T) {
+	t.Parallel()
+	tell := func(f func(*retake.Finding)) func(*stage) {
+		return func(s *stage) { s.Of("cp_4").Change(f) }
+	}
+	change := func(f func(*retake.Checkpoint)) func(*stage) {
+		return func(s *stage) { f(&s.V.Checkpoints[len(s.V.Checkpoints)-4]) }
+	}
+	for name, loud := range map[string]func(*stage){
+		"an intent": change(func(c *retake.Checkpoint) { c.Intent = "x" }),
+		"an effect": change(func(c *retake.Checkpoint) { c.Effects = []retake.Effect{{ID: "e1", Text: "push", Time: at(9, 4)}} }),
+		"a gap": change(func(c *retake.Checkpoint) {
+			c.Coverage = retake.Cover([]retake.Gap{{Path: "a", Reason: retake.ReasonTorn}})
+		}),
+		"a change":       change(func(c *retake.Checkpoint) { c.Changed.Edited = 1 }),
+		"a risk":         change(func(c *retake.Checkpoint) { c.Turn = &retake.Turn{Risk: "deletes src"} }),
+		"a safety point": change(func(c *retake.Checkpoint) { c.Trigger = retake.TriggerSafety }),
+		"another answer": tell(func(f *retake.Finding) {
+			f.Answers = []retake.Answer{{Name: "test", Verdict: retake.Failed, Was: retake.Passed}}
+		}),
+		"one that runs": tell(func(f *retake.Finding) { f.Answers = []retake.Answer{{Name: "test", Verdict: retake.Running}} }),
+		"a mismatch":    tell(func(f *retake.Finding) { f.Gist = &retake.Gist{Flags: []retake.Flag{{Kind: "mismatch", Why: "x"}}} }),
+		"a pin":         func(s *stage) { s.V.Pins = []retake.Pin{{Name: "v1", Checkpoint: "cp_4"}} },
+		"a fork": func(s *stage) {
+			s.V.Forks = []term.ForkLine{fork("f", 1, at(9, 9), "codex", retake.Passed, 1, "a")}
+			s.V.Forks[0].Origin.Checkpoint = "cp_4"
+		},
+		"where one left": func(s *stage) { s.V.Checkpoints[0].Parent = "cp_4" },
+	} {
+		_, s := quietCheckpoints(8)
+		loud(s)
+		found := false
+		for _, line := range lines(*s.V) {
+			found = found || strings.Contains(line, "  4  09:04")
+		}
+		if !found {
+			t.Errorf("%s is folded:\n%s", name, strings.Join(lines(*s.V), "\n"))
+		}
+	}
+}
+
+// Files that always move are quiet; a checkpoint before a turn is nothing beside that of the
+// turn.
+func TestQuietMoves(t *testing.T) {
+	t.Parallel()
+	_, s := quietCheckpoints(5)
+	for i := range s.V.Checkpoints[1:4] {
+		c := &s.V.Checkpoints[i+1]
+		c.Changed.Edited = 1
+		s.V.Findings[c.ID] = retake.Finding{Gist: &retake.Gist{Moving: true, Lead: "app.log", Counts: retake.StoryCounts{Edited: 1}, Points: []retake.Point{{Text: "logs/app.log"}}}}
+	}
+	if got := lines(*s.V)[1]; got != `┊  2–4  09:02  3 auto-checkpoints, until 09:04                     1  app.log` {
+		t.Errorf("got %q", got)
+	}
+	_, s = quietCheckpoints(5)
+	turn := &retake.Turn{Agent: "codex", Session: "s", ID: "t"}
+	s.V.Checkpoints[1].Turn = turn
+	s.V.Checkpoints[2].Trigger, s.V.Checkpoints[2].Intent, s.V.Checkpoints[2].Turn = retake.TriggerPrompt, "before “x”", turn
+	if got := lines(*s.V)[1]; !strings.Contains(got, "3 auto-checkpoints") {
+		t.Errorf("got %q", got)
+	}
+}

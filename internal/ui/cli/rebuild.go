@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/ui/term"
+)
+
+type rebuildAnswer struct {
+	V int `json:"v"`
+	retake.RebuildReport
+}
+
+func (f *face) rebuildCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "rebuild", Short: "Rebuild the catalog from the store", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := f.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			r, err := s.Rebuild(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return f.emit(rebuildAnswer{1, r}, func(l term.Look) string {
+				return fmt.Sprintf("%s The catalog was made again from the store: %s, %s, %s, %s.\n", l.Green(l.Glyphs.Yes),
+					term.Number(r.Workspaces, "workspace", "workspaces"), term.Checkpoints(r.Checkpoints),
+					term.Number(r.Pins, "pin", "pins"), term.Number(r.Tombstones, "tombstone", "tombstones"))
+			})
+		},
+	}
+}

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/ui/term"
+)
+
+type resumeAnswer struct {
+	V int `json:"v"`
+	retake.Resumption
+}
+
+func (f *face) resumeCommand() *cobra.Command {
+	var only bool
+	cmd := &cobra.Command{
+		Use: "resume [REF]", Short: "Continue an agent's conversation from a checkpoint", Args: between(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, ws, err := f.here(cmd.Context())
+			if err != nil {
+				return err
+			}
+			req := retake.ResumeRequest{Workspace: ws.ID, Look: only}
+			if len(args) == 1 {
+				req.Ref = args[0]
+			}
+			r, err := s.Resume(cmd.Context(), req)
+			if err != nil {
+				return err
+			}
+			return f.emit(resumeAnswer{1, r}, func(l term.Look) string { return term.RenderResume(l, r) })
+		},
+	}
+	cmd.Flags().BoolVar(&only, "plan", false, "show the plan; change nothing")
+	return cmd
+}
+
+// afterwards says after a restore how the conversation goes on from there. It is
+// context: when it is not known, nothing is said.
+func (f *face) afterwards(ctx context.Context, s retake.Service, ws retake.WorkspaceID, dir string, cp retake.Checkpoint) {
+	if f.json {
+		return
+	}
+	r, err := s.Resume(ctx, retake.ResumeRequest{Workspace: ws, Ref: string(cp.ID), Dir: dir})
+	if err != nil || len(r.Command) == 0 && r.Next == nil {
+		return
+	}
+	fmt.Fprint(f.Out, "\n"+term.RenderResume(f.out(), r))
+}

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/ui/term"
+)
+
+type saveCmd struct {
+	*face
+	pin       string
+	budget    time.Duration
+	ifChanged bool
+	verify    []string
+	limit     time.Duration
+}
+
+type saveAnswer struct {
+	V int `json:"v"`
+	retake.SaveResult
+	Verifications []retake.Verification `json:"verifications,omitempty"`
+}
+
+func (f *face) saveCommand() *cobra.Command {
+	c := &saveCmd{face: f}
+	cmd := &cobra.Command{
+		Use: "save [MESSAGE]", Aliases: []string{"checkpoint", "snapshot"},
+		Short: "Create a checkpoint", Args: between(0, 1), RunE: c.run,
+	}
+	cmd.Flags().StringVar(&c.pin, "pin", "", "name the checkpoint `NAME` and keep it")
+	cmd.Flags().DurationVar(&c.budget, "budget", 0, "after `DURATION`, save what was read so far, then the rest")
+	cmd.Flags().BoolVar(&c.ifChanged, "if-changed", false, "do nothing if no file changed")
+	cmd.Flags().StringArrayVar(&c.verify, "verify", nil, "then run `CMD` and record its result; repeatable")
+	cmd.Flags().DurationVar(&c.limit, "verify-limit", 0, "stop each CMD after `DURATION` (default: the setting verify-limit)")
+	return cmd
+}
+
+func (c *saveCmd) run(cmd *cobra.Command, args []string) error {
+	ctx := cmd.Context()
+	if err := c.sensible(cmd); err != nil {
+		return err
+	}
+	s, ws, err := c.here(ctx)
+	if err != nil {
+		return err
+	}
+	p := c.progress("capture")
+	req := retake.SaveRequest{Workspace: ws.ID, Trigger: retake.TriggerManual, Pin: c.pin, Budget: c.budget, IfChanged: c.ifChanged, Progress: p.tell()}
+	if len(args) == 1 {
+		req.Intent = strings.TrimSpace(args[0]) // spaces alone are no words
+	}
+	res, err := s.Save(ctx, req)
+	p.done()
+	if err != nil {
+		return c.carriedOn(err)
+	}
+	if len(c.verify) > 0 {
+		return c.verified(ctx, s, res)
+	}
+	return c.saved(res)
+}
+
+// sensible looks at what was typed before anything is done.
+func (c *saveCmd) sensible(cmd *cobra.Command) error {
+	switch {
+	case c.budget < 0:
+		return usage(helpHint(cmd), "The budget is a duration of time, not %s.", c.budget)
+	case c.limit < 0:
+		return usage(helpHint(cmd), "The limit is a duration of time, not %s.", c.limit)
+	case len(c.verify) > 0 && c.Run == nil:
+		return noPrograms
+	}
+	for _, line := range c.verify {
+		if strings.TrimSpace(line) == "" {
+			return usage(helpHint(cmd), "Which command shall --verify run?")
+		}
+	}
+	return nil
+}
+
+// carriedOn tells who does not wait any more that the daemon does: it finishes a
+// save that has begun.
+func (f *face) carriedOn(err error) error {
+	if f.alone() || f.far() || !retake.IsKind(err, retake.Canceled) {
+		return err
+	}
+	e := *retake.AsError(err)
+	e.Safe, e.Hint = "The daemon continues with it; earlier checkpoints are intact.", "see whether it is there: retake log"
+	return &e
+}
+
+func (f *face) saved(res retake.SaveResult) error {
+	if res.Warnings == nil {
+		res.Warnings = []retake.Warning{}
+	}
+	f.warn(res.Warnings)
+	return f.emit(saveAnswer{V: 1, SaveResult: res}, func(l term.Look) string { return renderSaved(l, res) })
+}
+
+func renderSaved(l term.Look, res retake.SaveResult) string {
+	if !res.Recorded {
+		return fmt.Sprintf("nothing changed since %d\n", res.Checkpoint.Number)
+	}
+	var b strings.Builder
+	if p := res.Partial; p != nil {
+		b.WriteString(renderSealed(l, *p))
+		fmt.Fprintf(&b, "  the time was up, so %d contains what was read by then; the rest follows\n", p.Number)
+	}
+	b.WriteString(renderSealed(l, res.Checkpoint))
+	if !res.Created && res.Checkpoint.Intent != "" {
+		b.WriteString("  no file changed since the checkpoint before\n")
+	}
+	return b.String()
+}
+
+// renderSealed is one checkpoint in two lines: words, then facts.
+func renderSealed(l term.Look, c retake.Checkpoint) string {
+	text, _ := l.Titled(c, l.Goals)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s  %s  %s\n", l.Green(l.Glyphs.Yes), l.Bold(fmt.Sprint(c.Number)), l.Clock(c.Time), l.Glyphs.Cut(text, max(l.Width-20, 20)))
+	fmt.Fprintf(&b, "  %s\n", l.Facts(changedFacts(l, c.Changed), term.Grade(l, c.Coverage.Grade)+", "+term.Files(c.Files), termtext.Bytes(c.NewBytes)+" new"))
+	b.WriteString(term.GapLines(l, c.Coverage.Gaps, "  "))
+	return b.String()
+}

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/ui/term"
+)
+
+type statusAnswer struct {
+	V int `json:"v"`
+	retake.Status
+}
+
+func (f *face) statusCommand() *cobra.Command {
+	var line bool
+	cmd := &cobra.Command{
+		Use: "status", Short: "Show whether this workspace is protected", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if line && !f.json {
+				return f.statusLine(cmd)
+			}
+			s, ws, err := f.here(cmd.Context())
+			if err != nil {
+				return err
+			}
+			st, err := s.Status(cmd.Context(), ws.ID)
+			if err != nil {
+				return err
+			}
+			err = f.emitTitled(endNames(cmd.Context(), s, ws, st.Latest, st.Good), statusAnswer{1, st}, func(l term.Look) string { return renderStatus(l, st) + f.agentsRow(l, ws) })
+			if err == nil && st.Now.Deleted > 0 && !st.Saving {
+				f.hintLine([]string{"bring back what was deleted", "retake restore latest --plan"})
+			}
+			return orWaiting(err, ws)
+		},
+	}
+	cmd.Flags().BoolVar(&line, "line", false, "print one line for a shell prompt; nothing outside a workspace")
+	return cmd
+}
+
+// statusLine reads no file of the workspace: a prompt must not wait.
+// Where nothing was ever protected it starts nothing either.
+func (f *face) statusLine(cmd *cobra.Command) error {
+	if f.Begun != nil && !f.Begun() {
+		return nil
+	}
+	s, ws, err := f.find(cmd.Context())
+	if s != nil && retake.IsKind(err, retake.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	t, err := s.Log(cmd.Context(), retake.LogQuery{Workspace: ws.ID, Limit: 1})
+	if err != nil {
+		return err
+	}
+	t.Workspace.Interrupted = ws.Interrupted
+	if since := f.pausedSince(ws.ID); since != "" && ws.Interrupted == nil {
+		return f.emit(nil, func(l term.Look) string { return l.Yellow(l.Glyphs.Diamond) + " paused since " + since + "\n" })
+	}
+	wanted := f.verifiedHere(cmd.Context(), s, t)
+	return f.emit(nil, func(l term.Look) string { return renderStatusLine(l, t, wanted) + "\n" })
+}
+
+// verifiedHere reports whether anybody wants to know which checkpoints are good: something was
+// answered, or is asked of every checkpoint.
+func (f *face) verifiedHere(ctx context.Context, s retake.Service, t retake.Timeline) bool {
+	if t.Good != nil || len(t.Checkpoints) == 0 || len(t.Findings[t.Checkpoints[0].ID].Answers) > 0 {
+		return true
+	}
+	standing, err := s.Standing(ctx, t.Workspace.ID)
+	return err == nil && len(standing) > 0
+}
+
+// renderStatusLine drops facts from the right where there is no room.
+func renderStatusLine(l term.Look, t retake.Timeline, verified bool) string {
+	if i := t.Workspace.Interrupted; i != nil {
+		return l.Yellow("!") + fmt.Sprintf(" restore interrupted at %s of %s", termtext.Count(int64(i.Done)), termtext.Count(int64(i.Total)))
+	}
+	if len(t.Checkpoints) == 0 {
+		return l.Red(l.Glyphs.Diamond+" NOT PROTECTED") + l.Dim(l.Sep()) + "no checkpoint"
+	}
+	c := t.Checkpoints[0]
+	f := t.Findings[c.ID]
+	sign, color := "◆", l.Green
+	if l.ASCII {
+		sign = "*"
+	}
+	second := l.Clock(c.Time)
+	switch {
+	case t.Good != nil && t.Good.ID == c.ID:
+		second = "good"
+	case t.Good != nil:
+		second = "good " + l.Clock(t.Good.Time)
+	case verified:
+		second, color = "no good yet", l.Yellow
+	}
+	var rest []string
+	if ms := term.Gravest(l.Badges(f.Answers)); len(ms) > 0 && !f.Good && term.Gravity(worst(f.Answers)) < term.Gravity(retake.Answer{Verdict: retake.Passed}) {
+		rest = append(rest, ms[0].Color(ms[0].Sign+" "+ms[0].Text))
+		color = l.Yellow
+	}
+	if c.Coverage.Grade == retake.Partial {
+		rest = append(rest, term.Grade(l, c.Coverage.Grade))
+		color = l.Cyan
+	}
+	parts := append([]string{color(sign) + fmt.Sprintf(" %d", c.Number), second}, append(rest, "protected")...)
+	return dropRight(l, parts)
+}
+
+// worst is the gravest of some answers.
+func worst(answers []retake.Answer) retake.Answer {
+	return slices.MinFunc(answers, func(a, b retake.Answer) int { return term.Gravity(a) - term.Gravity(b) })
+}
+
+// dropRight joins facts as long as there is room.
+func dropRight(l term.Look, parts []string) string {
+	switch {
+	case l.Width <= 10:
+		parts = parts[:1]
+	case l.Width <= 24:
+		parts = parts[:2]
+	}
+	for len(parts) > 1 && l.ShownWidth(strings.Join(parts, l.Sep())) > l.Width {
+		parts = parts[:len(parts)-1]
+	}
+	return strings.Join(parts, l.Dim(l.Sep()))
+}

@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/ui/term"
+)
+
+func renderStatus(l term.Look, st retake.Status) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n\n", l.Bold(termtext.Escape(st.Workspace.Name)), l.Dim(l.Path(st.Workspace.Root)))
+	say := func(sign, name, text string) {
+		fmt.Fprintf(&b, "%s\n", l.Hang("  "+sign+" "+termtext.Pad(name, 12)+text, 15+termtext.Width(l.Glyphs.Yes)))
+	}
+	room := termtext.Width(l.Glyphs.Yes)
+	none := strings.Repeat(" ", room)
+	yes, mind := l.Green(l.Glyphs.Yes), l.Yellow(termtext.Pad("!", room))
+	if st.Latest == nil {
+		say(mind, "protected", "no checkpoint yet: retake save")
+	} else {
+		c := *st.Latest
+		text, _ := l.Titled(c, l.Goals)
+		say(l.Green(termtext.Pad(l.Glyphs.Point, room)), "protected", l.Facts("since "+l.Clock(st.Workspace.Created), term.Checkpoints(st.Count)))
+		say(none, "latest", fmt.Sprintf("%d  %s  %s  %s", c.Number, l.Clock(c.Time), l.Glyphs.Cut(text, max(l.Width-48, 20)), l.Dim(l.Ago(c.Time))))
+		for _, r := range goodRows(l, st) {
+			say(r.sign+strings.Repeat(" ", max(room-l.ShownWidth(r.sign), 0)), r.name, r.text)
+		}
+		say(none, "unsaved", renderNow(l, st))
+		sign := yes
+		if c.Coverage.Grade == retake.Partial {
+			sign = l.Cyan(termtext.Pad("!", room))
+		}
+		say(sign, "saved", l.Facts(term.Grade(l, c.Coverage.Grade), term.Files(c.Files)+", "+termtext.Bytes(c.Bytes)))
+		b.WriteString(term.GapLines(l, c.Coverage.Gaps, strings.Repeat(" ", 15+room)))
+	}
+	b.WriteString("\n")
+	if st.Tracking.Mode != "" {
+		sign, text, below := trackingRow(l, rowSigns{yes: yes, no: l.Red(l.Glyphs.No), none: none}, st.Tracking)
+		say(sign, "tracking", text)
+		for _, line := range below {
+			fmt.Fprintf(&b, "%s%s\n", strings.Repeat(" ", 15+room), line)
+		}
+	}
+	say(levelSign(mind, yes, st.Protection), "isolation", levelText(st.Protection))
+	if st.Backup != nil {
+		for _, r := range backupRows(l, *st.Backup) {
+			say(r.sign+strings.Repeat(" ", max(room-l.ShownWidth(r.sign), 0)), r.name, r.text)
+		}
+	}
+	say(roomSign(mind, yes, st.Store), "store", l.Facts(termtext.Bytes(st.Store.Bytes), "disk "+termtext.Bytes(st.Store.Free)+" free, minimum "+termtext.Bytes(st.Store.Floor)))
+	return b.String()
+}
+
+// statusRow is one row of the status; without a name it goes on with the one before.
+type statusRow struct{ sign, name, text string }
+
+// goodRows tell which checkpoint is good, that it was proven, and what is wrong with the newest.
+// Where nobody ever asked, there is nothing to tell.
+func goodRows(l term.Look, st retake.Status) []statusRow {
+	var out []statusRow
+	if g := st.Good; g != nil {
+		names := goodNames(st)
+		text, _ := l.Titled(*g, l.Goals)
+		lead := fmt.Sprintf("%d  %s  ", g.Number, l.Clock(g.Time))
+		text = l.Glyphs.Cut(text, max(l.Width-16-termtext.Width(lead)-termtext.Width(names)-5, 20))
+		if names != "" {
+			text += "     " + l.Dim(names)
+		}
+		out = append(out, statusRow{l.Green(l.Glyphs.Yes), "last good", lead + text})
+		if d := st.Drill; d != nil {
+			out = append(out, drillRow(l, *d, g.Number))
+		}
+	} else if len(st.Answers) > 0 {
+		out = append(out, statusRow{l.Yellow("!"), "last good", "none: no checkpoint has passed its checks"})
+	}
+	if len(st.Answers) == 0 || st.Good != nil && st.Latest != nil && st.Good.ID == st.Latest.ID {
+		return out
+	}
+	w := worst(st.Answers)
+	sign, color := l.Sign(w.Verdict, false)
+	if w.Claim {
+		sign, color = "", term.PlainText
+	}
+	return append(out, statusRow{color(sign), "checks", l.Facts(checkTexts(st.Answers, st.Latest)...)})
+}
+
+// checkTexts tell what the checks of the newest checkpoint said, the failed ones first.
+func checkTexts(answers []retake.Answer, newest *retake.Checkpoint) []string {
+	names := map[string][]string{}
+	for _, a := range answers {
+		word := "has no result of"
+		switch {
+		case a.Claim:
+			word = "has a reported result of"
+		case a.Verdict == retake.Failed:
+			word = "fails"
+		case a.Verdict == retake.Passed:
+			word = "passes"
+		}
+		name := termtext.Escape(a.Name)
+		if a.Bisect {
+			name = "bisect " + name
+		}
+		if a.As != 0 {
+			name += fmt.Sprintf(" (same files as %d)", a.As)
+		}
+		names[word] = append(names[word], name)
+	}
+	number := ""
+	if newest != nil {
+		number = fmt.Sprint(newest.Number) + " "
+	}
+	var out []string
+	for _, word := range []string{"fails", "has no result of", "has a reported result of", "passes"} {
+		if len(names[word]) > 0 {
+			out = append(out, number+word+" "+strings.Join(names[word], ", "))
+			number = ""
+		}
+	}
+	return out
+}
+
+// goodNames are the verifications that a good checkpoint passed, as far as the newest tells.
+func goodNames(st retake.Status) string {
+	if st.Latest == nil || st.Good == nil || st.Good.ID != st.Latest.ID {
+		return ""
+	}
+	var names []string
+	for _, a := range st.Answers {
+		if a.Verdict == retake.Passed && !a.Claim {
+			names = append(names, termtext.Escape(a.Name))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// drillRow tells the last time that a good checkpoint was restored and verified.
+func drillRow(l term.Look, d retake.Drill, good int64) statusRow {
+	which := ""
+	if d.Number != good {
+		which = fmt.Sprintf("%d ", d.Number)
+	}
+	switch d.Verdict {
+	case retake.Passed:
+		return statusRow{text: l.Dim(which + "proven restorable " + l.Ago(d.At) + ", in a fork")}
+	case retake.Failed:
+		return statusRow{text: l.Red(fmt.Sprintf("%d restored into a fork %s did not pass", d.Number, l.Ago(d.At))) + l.Dim(whyOf(l, d.Why))}
+	default:
+		return statusRow{text: l.Cyan(fmt.Sprintf("%d could not be proven restorable %s", d.Number, l.Ago(d.At))) + l.Dim(whyOf(l, d.Why))}
+	}
+}
+
+func whyOf(l term.Look, why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + l.Words(why)
+}
+
+func renderNow(l term.Look, st retake.Status) string {
+	n := st.Now.Total()
+	if st.Saving {
+		return "a save is under way"
+	}
+	if n == 0 {
+		return fmt.Sprintf("nothing, all is in %d", st.Latest.Number)
+	}
+	return l.Facts(fmt.Sprintf("%s changed since %d", term.Files(n), st.Latest.Number), changedFacts(l, st.Now))
+}
+
+func levelText(level string) string {
+	if level == "same-user" {
+		return "same user: a program that runs as you could delete the history. Keep a copy elsewhere: retake help backup"
+	}
+	return termtext.Escape(level)
+}
+
+func levelSign(mind, yes, level string) string {
+	if level == "same-user" {
+		return mind
+	}
+	return yes
+}
+
+func roomSign(mind, yes string, s retake.StoreState) string {
+	if s.Free < s.Floor {
+		return mind
+	}
+	return yes
+}

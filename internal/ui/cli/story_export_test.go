@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/ui/term"
+)
+
+// RenderView draws a timeline with the names that its own checkpoints give.
+func RenderView(l Look, v term.View) string {
+	named := term.Goals{}
+	for _, c := range v.Checkpoints {
+		named[c.ID] = term.Numeral(c.Number)
+	}
+	for id, name := range v.Goals {
+		named[id] = name
+	}
+	v.Goals = named
+	return term.RenderTimeline(l, v)
+}
+
+// RenderCard draws a checkpoint as `show` does.
+func RenderCard(l Look, c term.Card) string {
+	c.Parent = c.Story.From
+	return term.RenderCard(l, c)
+}
+
+// RenderFacts is what `diff --env` says.
+var RenderFacts = term.RenderFacts
+
+// RenderStat is what `diff --stat` says of changes, with what a story knows of them.
+func RenderStat(l Look, d retake.Comparison, lines map[string][2]int64, st *retake.Story, known [2][]retake.Answer) string {
+	counts := map[string]term.LineCount{}
+	for path, n := range lines {
+		counts[path] = term.LineCount{Plus: n[0], Minus: n[1]}
+	}
+	gs := term.Groups(d.Changes)
+	return term.RenderEnds(l, d, known) + term.RenderStatNoted(l, gs, counts, term.NotesOf(l, st)) + "\n" + term.RenderTotals(l, gs) + term.ToRead(l, st) + "\n"
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/ui/term"
+)
+
+type usageAnswer struct {
+	V int `json:"v"`
+	retake.Usage
+}
+
+func (f *face) usageCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "usage", Short: "Show a namespace's usage and limits", Args: between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := f.server()
+			if err != nil {
+				return err
+			}
+			u, err := s.Usage(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return f.emit(usageAnswer{1, u}, func(l term.Look) string { return renderUsage(l, u) })
+		},
+	}
+}
+
+func renderUsage(l term.Look, u retake.Usage) string {
+	var b strings.Builder
+	say := func(name, text string) { fmt.Fprintf(&b, "  %s%s\n", l.Dim(termtext.Pad(name, 16)), text) }
+	lim := u.Limits
+	fmt.Fprintf(&b, "%s\n\n", l.Bold(termtext.Escape(string(u.Namespace))))
+	say("store", shareBar(l, u.Bytes, lim.Store, termtext.Bytes))
+	say("workspaces", shareBar(l, u.Workspaces, lim.Workspaces, termtext.Count))
+	say("checkpoints", l.Facts(termtext.Count(u.Checkpoints), "kept "+keptFor(lim)))
+	fmt.Fprintf(&b, "\n")
+	say("one checkpoint", "at most "+orNoLimit(lim.Checkpoint, termtext.Bytes))
+	say("requests", orNoLimit(lim.PerSecond, termtext.Count)+" a second with one key")
+	say("restores", orNoLimit(lim.RestoreHour, termtext.Count)+" an hour with an agent's key")
+	say("deletions", "wait "+days(lim.Grace)+", and can be cancelled until then")
+	return b.String()
+}
+
+func keptFor(lim retake.Limits) string {
+	if lim.Within <= 0 {
+		return "for ever"
+	}
+	text := "for at least " + days(lim.Within)
+	if lim.GoneAfter > 0 {
+		text += ", gone after " + days(lim.GoneAfter)
+	}
+	return text
+}
+
+func orNoLimit(n int64, text func(int64) string) string {
+	if n <= 0 {
+		return "as much as there is"
+	}
+	return text(n)
+}
+
+// shareBar draws how much of a limit is taken.
+func shareBar(l term.Look, n, limit int64, text func(int64) string) string {
+	if limit <= 0 {
+		return text(n) + ", without a limit"
+	}
+	part := min(float64(n)/float64(limit), 1)
+	full := int(part * term.BarColumns)
+	color := l.Green
+	if part > 0.9 {
+		color = l.Red
+	}
+	bar := color(strings.Repeat(l.Glyphs.Fill, full)) + l.Dim(strings.Repeat(l.Rest(), term.BarColumns-full))
+	return fmt.Sprintf("%s  %s of %s", bar, text(n), text(limit))
+}

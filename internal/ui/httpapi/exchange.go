@@ -1,0 +1,197 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/engine/archive"
+)
+
+const tarType = "application/x-tar"
+
+type importQuery struct {
+	Name   string `query:"name" doc:"The name of the new workspace. Empty means that the server chooses one."`
+	Intent string `query:"intent" doc:"The message of its first checkpoint."`
+}
+
+type archivePath struct {
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
+	Ref       string             `path:"ref" doc:"Which checkpoint: a number such as 14, a time such as 10:27 or 2h, latest, start, good, an ID, or a pin."`
+}
+
+type applyInput struct {
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
+	Body      applyBody
+}
+
+// applyBody is restoreBody without what only who saw a plan can say.
+type applyBody struct {
+	Course   retake.Course       `json:"course,omitempty" doc:"What to do: restore, undo, redo, adopt, finish or unwind (the last two for an interrupted restore). Empty means restore."`
+	Ref      string              `json:"ref,omitempty" doc:"The checkpoint to restore. For undo, the checkpoint to undo, or a range such as 3..5. Empty means the newest one."`
+	Paths    []string            `json:"paths,omitempty" nullable:"false" doc:"Limit the operation to these paths, relative to the workspace's root. Empty means everything."`
+	PathsRaw [][]byte            `json:"paths_raw,omitempty" nullable:"false" doc:"The exact bytes of all paths, if one of them is not valid UTF-8."`
+	Git      bool                `json:"git,omitempty" doc:"If true, existing git repositories are replaced, too."`
+	Fork     retake.WorkspaceID  `json:"fork,omitempty" doc:"With adopt: the ID of the fork."`
+	Edits    bool                `json:"edits,omitempty" doc:"With undo: discard the unsaved edits instead of the last recorded change."`
+	Session  string              `json:"session,omitempty" doc:"With undo: undo all turns of this session. Name it by the start of its ID, by its agent, or as last."`
+	Accept   []string            `json:"accept,omitempty" nullable:"false" doc:"The classes of warnings that you accept in advance."`
+	ID       retake.CheckpointID `json:"id,omitempty" doc:"Your own ID for the new checkpoint, cp_ and a UUID, so that you can retry safely. Empty means that Retake creates one."`
+}
+
+func (a *api) exchanging() {
+	bytesOf(a, op(http.MethodGet, "/v1/workspaces/{ws}/checkpoints/{ref}/archive", "archive", "Export a checkpoint as a tar archive"), tarType, a.archive)
+	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/restore", "apply-restore", "Restore in one request"), a.apply)
+	a.importing()
+}
+
+// archive resolves the ref once: all of an archive is of one checkpoint.
+func (a *api) archive(ctx context.Context, in *archivePath) (io.ReadCloser, error) {
+	cp, err := a.Find(ctx, in.Workspace, in.Ref)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	r, w := io.Pipe()
+	p := &piped{PipeReader: r, cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		_, err := guarded(a, func() (struct{}, error) {
+			return struct{}{}, archive.Write(ctx, a.Service, in.Workspace, string(cp.ID), w)
+		})
+		_ = w.CloseWithError(err) // never fails
+	}()
+	return p, nil
+}
+
+// piped is what another goroutine writes. It ends with its reader.
+type piped struct {
+	*io.PipeReader
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// Close waits until nobody writes any more.
+func (p *piped) Close() error {
+	p.cancel()
+	err := p.PipeReader.Close()
+	<-p.done
+	return err
+}
+
+// maxRest bounds what is read of an archive that is refused already.
+const maxRest = 64 << 20
+
+// importing adds the one route whose body is a stream: the router would hold it.
+func (a *api) importing() {
+	o := op(http.MethodPost, "/v1/import", "import", "Import a tar archive")
+	o.RequestBody = &huma.RequestBody{
+		Description: "A tar archive, plain or compressed with gzip or zstd.",
+		Required:    true,
+		Content:     map[string]*huma.MediaType{tarType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
+	}
+	schemas := a.huma.OpenAPI().Components.Schemas
+	o.DefaultStatus = http.StatusCreated
+	o.Responses = map[string]*huma.Response{"201": {
+		Description: http.StatusText(http.StatusCreated),
+		Content:     map[string]*huma.MediaType{jsonType: {Schema: schemas.Schema(reflect.TypeFor[retake.SaveResult](), true, "")}},
+	}}
+	huma.Register(a.huma, o, func(ctx context.Context, in *importQuery) (*huma.StreamResponse, error) {
+		if a.o.Office == nil {
+			return nil, problemOf(errNoOffice())
+		}
+		return &huma.StreamResponse{Body: func(hc huma.Context) {
+			r, w := humago.Unwrap(hc)
+			_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // an archive may be long; who stands before us bounds it
+			out, err := guarded(a, func() (retake.SaveResult, error) {
+				return a.o.Office.Import(ctx, retake.ImportRequest{Name: in.Name, Intent: in.Intent}, r.Body)
+			})
+			if err != nil {
+				_, _ = io.CopyN(io.Discard, r.Body, maxRest) // who still sends would not hear us
+				writeProblem(w, r, problemOf(err))
+				return
+			}
+			out.Warnings = filled(out.Warnings)
+			writeJSON(w, http.StatusCreated, jsonType, out)
+		}}, nil
+	})
+}
+
+// obstructed is a restore that was refused, with the plan that says why.
+type obstructed struct {
+	err  error
+	plan retake.Plan
+}
+
+func (o *obstructed) Error() string { return o.err.Error() }
+func (o *obstructed) Unwrap() error { return o.err }
+
+// maxMoved is how often a plan is made anew when files changed under it.
+const maxMoved = 3
+
+// apply plans and restores. Whether the consent is enough is decided where the plan is
+// done; an id that is known is answered there too.
+func (a *api) apply(ctx context.Context, in *applyInput, tell func(retake.Progress)) (retake.RestoreResult, error) {
+	b := in.Body
+	if b.Course == "" {
+		b.Course = retake.CourseRestore
+	}
+	req := retake.PlanRequest{Workspace: in.Workspace, Course: b.Course, Ref: b.Ref, Paths: wholes(b.Paths, b.PathsRaw), Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session}
+	return a.applied(ctx, retake.ApplyRequest{PlanRequest: req, Accept: b.Accept, ID: checkpoint(ctx, b.ID), Progress: tell}, askFirst)
+}
+
+// confirmation is what a restore in one request does about obstacles that nobody accepted.
+type confirmation bool
+
+const (
+	askFirst  confirmation = true  // refuse, and tell the plan
+	askIfLost confirmation = false // the same, but for what the safety checkpoint holds whole
+)
+
+func (a *api) applied(ctx context.Context, req retake.ApplyRequest, ask confirmation) (retake.RestoreResult, error) {
+	ctx, end := a.carried(ctx)
+	defer end()
+	said := req.Accept
+	for try := 1; ; try++ {
+		p, err := a.PlanRestore(ctx, req.PlanRequest)
+		if err != nil {
+			return retake.RestoreResult{}, err
+		}
+		req.Digest, req.Accept = p.Digest, slices.Clone(said)
+		for i := range p.Obstacles {
+			if ask == askIfLost && p.Obstacles[i].CanBeTakenBack() {
+				req.Accept = append(req.Accept, p.Obstacles[i].Class)
+			}
+		}
+		res, err := a.ApplyRestore(ctx, req)
+		if retake.IsKind(err, retake.Moved) && try < maxMoved {
+			continue
+		}
+		if retake.IsKind(err, retake.Denied) && !consented(&p, req.Accept) {
+			err = &obstructed{err: err, plan: filledPlan(p)}
+		}
+		res.Failed, res.Warnings = filled(res.Failed), filled(res.Warnings)
+		return res, err
+	}
+}
+
+func consented(p *retake.Plan, accept []string) bool {
+	return !slices.ContainsFunc(p.Obstacles, func(o retake.Obstacle) bool { return !slices.Contains(accept, o.Class) })
+}
+
+// planOf is the plan that a refused restore tells.
+func planOf(err error) *retake.Plan {
+	var o *obstructed
+	if errors.As(err, &o) {
+		return &o.plan
+	}
+	return nil
+}

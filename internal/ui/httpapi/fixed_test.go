@@ -1,0 +1,267 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/client"
+	"github.com/retake-dev/retake/internal/ui/httpapi"
+)
+
+// fixed is a service that answers with values in which every field is set, or
+// with an error, and remembers what it was asked. It stands for the wire only;
+// what a service does is in servicetest.
+type fixed struct {
+	err  error
+	body func() io.ReadCloser
+	save func(context.Context, retake.SaveRequest) (retake.SaveResult, error)
+	back func(context.Context, retake.ApplyRequest) (retake.RestoreResult, error)
+	news func(context.Context, retake.EventQuery) ([]retake.Event, error)
+
+	mu    sync.Mutex
+	asked []any // guarded by mu
+}
+
+// Names as they come: no text, and with what addresses and JSON treat apart.
+const odd = "n\xff \"<&+=%2F?#;\n\x00\u2028é"
+
+func (f *fixed) ask(what ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = append(f.asked, what...)
+}
+
+func (f *fixed) take() []any {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := f.asked
+	f.asked = nil
+	return out
+}
+
+// give is the answer to everything: a full value, or the error.
+func give[T any](f *fixed, what ...any) (T, error) {
+	f.ask(what...)
+	if f.err != nil {
+		var none T
+		return none, f.err
+	}
+	return full[T](), nil
+}
+
+func (f *fixed) Estimate(_ context.Context, dir string) (retake.Estimate, error) {
+	return give[retake.Estimate](f, dir)
+}
+
+func (f *fixed) Init(_ context.Context, q retake.InitRequest) (retake.SaveResult, error) {
+	if q.Progress != nil {
+		q.Progress(full[retake.Progress]())
+	}
+	q.Progress = nil
+	return give[retake.SaveResult](f, q)
+}
+
+func (f *fixed) Locate(_ context.Context, dir string) (retake.Workspace, error) {
+	return give[retake.Workspace](f, dir)
+}
+
+func (f *fixed) Workspaces(context.Context) ([]retake.WorkspaceState, error) {
+	return give[[]retake.WorkspaceState](f)
+}
+
+func (f *fixed) Deinit(_ context.Context, ws retake.WorkspaceID) (retake.Workspace, error) {
+	return give[retake.Workspace](f, ws)
+}
+
+func (f *fixed) Save(ctx context.Context, q retake.SaveRequest) (retake.SaveResult, error) {
+	if f.save != nil {
+		return f.save(ctx, q)
+	}
+	if q.Progress != nil {
+		q.Progress(full[retake.Progress]())
+	}
+	q.Progress = nil
+	return give[retake.SaveResult](f, q)
+}
+
+func (f *fixed) Log(_ context.Context, q retake.LogQuery) (retake.Timeline, error) {
+	return give[retake.Timeline](f, q)
+}
+
+func (f *fixed) Find(_ context.Context, ws retake.WorkspaceID, ref string) (retake.Checkpoint, error) {
+	return give[retake.Checkpoint](f, ws, ref)
+}
+
+func (f *fixed) Diff(_ context.Context, q retake.DiffQuery) (retake.Comparison, error) {
+	return give[retake.Comparison](f, q)
+}
+
+func (f *fixed) List(_ context.Context, ws retake.WorkspaceID, ref, dir string) ([]retake.Entry, error) {
+	return give[[]retake.Entry](f, ws, ref, dir)
+}
+
+func (f *fixed) Open(_ context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error) {
+	e, err := give[retake.Entry](f, ws, ref, path)
+	return f.bytes(), e, err
+}
+
+func (f *fixed) Bytes(_ context.Context, id retake.ObjectID) (io.ReadCloser, error) {
+	_, err := give[retake.Entry](f, id)
+	return f.bytes(), err
+}
+
+func (f *fixed) bytes() io.ReadCloser {
+	if f.body != nil {
+		return f.body()
+	}
+	return io.NopCloser(strings.NewReader("bytes of a file\n"))
+}
+
+func (f *fixed) Status(_ context.Context, ws retake.WorkspaceID) (retake.Status, error) {
+	return give[retake.Status](f, ws)
+}
+
+func (f *fixed) Pin(_ context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
+	return give[retake.Pin](f, ws, ref, name)
+}
+
+func (f *fixed) Unpin(_ context.Context, ws retake.WorkspaceID, name string) error {
+	_, err := give[retake.Pin](f, ws, name)
+	return err
+}
+
+func (f *fixed) Forget(_ context.Context, ws retake.WorkspaceID, refs []string) ([]retake.Tombstone, error) {
+	return give[[]retake.Tombstone](f, ws, refs)
+}
+
+func (f *fixed) Scrub(_ context.Context, q retake.ScrubQuery) (retake.ScrubReport, error) {
+	if q.Progress != nil {
+		q.Progress(full[retake.Progress]())
+	}
+	q.Progress = nil
+	return give[retake.ScrubReport](f, q)
+}
+
+func (f *fixed) Space(context.Context) (retake.StoreState, error) { return give[retake.StoreState](f) }
+
+func (f *fixed) Sweep(context.Context) (retake.SweepReport, error) {
+	return give[retake.SweepReport](f)
+}
+
+func (f *fixed) Rebuild(context.Context) (retake.RebuildReport, error) {
+	return give[retake.RebuildReport](f)
+}
+
+func (f *fixed) Prove(_ context.Context, ws retake.WorkspaceID, ref string) (retake.Proof, error) {
+	return give[retake.Proof](f, ws, ref)
+}
+
+func (f *fixed) Close() error { return nil }
+
+// full is a value with no zero in it, the same each time. What may be no text is
+// none.
+func full[T any]() T {
+	var v T
+	n := 0
+	fillIn(reflect.ValueOf(&v).Elem(), "", &n)
+	return v
+}
+
+func fillIn(v reflect.Value, field string, n *int) {
+	*n++
+	if v.Type() == reflect.TypeFor[time.Time]() {
+		v.Set(reflect.ValueOf(time.Date(2026, 11, 3, 10, 27, 0, *n, time.UTC)))
+		return
+	}
+	if v.Type() == reflect.TypeFor[json.RawMessage]() {
+		v.Set(reflect.ValueOf(json.RawMessage(fmt.Sprintf(`{"%s":%d}`, field, *n))))
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(fmt.Sprintf("%s %d", field, *n))
+		switch field {
+		case "Root", "Path", "Paths", "Heaviest", "Side", "Unit", "Command":
+			v.SetString(v.String() + odd)
+		}
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(*n))
+	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
+		v.SetUint(uint64(*n))
+	case reflect.Float64:
+		v.SetFloat(0.5)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fillIn(v.Elem(), field, n)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fillIn(v.Index(0), field, n)
+	case reflect.Map:
+		value := reflect.New(v.Type().Elem()).Elem()
+		fillIn(value, field, n)
+		v.Set(reflect.MakeMap(v.Type()))
+		key := reflect.ValueOf(field + odd)
+		if v.Type().Key() != key.Type() {
+			key = reflect.ValueOf(field).Convert(v.Type().Key()) // an id is text
+		}
+		v.SetMapIndex(key, value)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).Tag.Get("json") == "-" && v.Field(i).Kind() == reflect.Pointer {
+				continue // it never leaves the process
+			}
+			name := v.Type().Field(i).Name
+			if name == "Command" && v.Type() != reflect.TypeFor[retake.Holder]() {
+				name = "Typed" // text, where a process has bytes
+			}
+			fillIn(v.Field(i), name, n)
+		}
+	case reflect.Func:
+	default:
+		panic("no value for " + v.Type().String())
+	}
+}
+
+// serve gives a client of the handler on a real socket.
+func serve(t *testing.T, h http.Handler) *client.Client {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "rt") // the path of a socket has 108 bytes at most
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	socket := filepath.Join(dir, "s")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: h}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = server.Serve(l) // closed below
+	}()
+	t.Cleanup(func() { server.Close(); <-ended })
+	c := client.New(client.Options{Socket: socket, Version: "1.2.3"})
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func over(t *testing.T, f *fixed) *client.Client {
+	t.Helper()
+	return serve(t, httpapi.New(f, httpapi.Options{Office: f}))
+}

@@ -1,0 +1,313 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/ui/httpapi"
+)
+
+// wire is an office whose events come when the test says so.
+type wire struct {
+	mu    sync.Mutex
+	last  int64         // guarded by mu
+	grown chan struct{} // guarded by mu; closed when there is more
+	asked []retake.EventQuery
+}
+
+func newWire(n int64) *wire { return &wire{last: n, grown: make(chan struct{})} }
+
+func (w *wire) grow(n int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last += n
+	close(w.grown)
+	w.grown = make(chan struct{})
+}
+
+// events waits for the first as long as the asker stays, if it is asked to wait.
+func (w *wire) events(ctx context.Context, q retake.EventQuery) ([]retake.Event, error) {
+	for {
+		w.mu.Lock()
+		last, grown := w.last, w.grown
+		w.asked = append(w.asked, q)
+		w.mu.Unlock()
+		var out []retake.Event
+		if q.Newest {
+			q.After, q.Wait, q.Limit = max(last-1, 0), 0, 1
+		}
+		for n := q.After + 1; n <= last && len(out) < q.Limit; n++ {
+			out = append(out, retake.Event{Seq: n, ID: "e", Type: retake.EventCreated, Time: soon, Data: json.RawMessage(`{"intent":"a\nb"}`)})
+		}
+		if len(out) > 0 || q.Wait == 0 {
+			return out, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-grown:
+		}
+	}
+}
+
+// streaming opens the stream and gives its lines.
+func streaming(t *testing.T, h http.Handler, target, last string) (*bufio.Reader, context.CancelFunc) {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, "GET", s.URL+target, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	if last != "" {
+		r.Header.Set("Last-Event-ID", last)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatalf("%s %s", resp.Status, resp.Header.Get("Content-Type"))
+	}
+	return bufio.NewReader(resp.Body), cancel
+}
+
+// numbers reads n events and answers their ids; other lines must be what a stream has.
+func numbers(t *testing.T, r *bufio.Reader, n int) (ids []string) {
+	t.Helper()
+	for len(ids) < n {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatalf("after %v: %v", ids, err)
+		}
+		line = strings.TrimSuffix(line, "\n")
+		id, is := strings.CutPrefix(line, "id: ")
+		switch {
+		case is:
+			ids = append(ids, id)
+		case line == "" || line == ":" || line == "retry: 2000" || line == "event: checkpoint.created" || strings.HasPrefix(line, "data: {"):
+		default:
+			t.Fatalf("a line says %q", line)
+		}
+	}
+	return ids
+}
+
+// A stream begins behind the event that is known, goes on when more happens, and says how
+// soon to come back.
+func TestStreamOfEvents(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		target, last, first string
+	}{
+		"from the beginning":      {"/v1/events", "", "1"},
+		"after":                   {"/v1/events?after=3", "", "4"},
+		"last":                    {"/v1/events", "3", "4"},
+		"from now":                {"/v1/events?after=latest", "", "5"},
+		"from now, then broke":    {"/v1/events?after=latest", "2", "3"},
+		"what broke off is newer": {"/v1/events?after=1", "4", "5"},
+	} {
+		w := newWire(4)
+		f := &fixed{news: w.events}
+		r, _ := streaming(t, httpapi.New(f, httpapi.Options{Office: f}), x.target, x.last)
+		if line, err := r.ReadString('\n'); err != nil || line != "retry: 2000\n" {
+			t.Errorf("%s begins with %q %v", name, line, err)
+		}
+		w.grow(1)
+		if got := numbers(t, r, 1); got[0] != x.first {
+			t.Errorf("%s: %v, not %s", name, got, x.first)
+		}
+		for range 3 {
+			w.grow(100)
+		}
+		got := numbers(t, r, 300)
+		if slices.Contains(got, x.first) || len(slices.Compact(slices.Clone(got))) != 300 {
+			t.Errorf("%s: events came twice or not at all: %v", name, got)
+		}
+	}
+}
+
+// When nothing happens there is a sign of life, and every wait is short enough for one.
+func TestQuietStreamLives(t *testing.T) {
+	t.Parallel()
+	waits := make(chan time.Duration, 1)
+	f := &fixed{news: func(ctx context.Context, q retake.EventQuery) ([]retake.Event, error) {
+		if q.Wait == 0 {
+			return nil, nil
+		}
+		select {
+		case waits <- q.Wait:
+			return nil, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}}
+	r, _ := streaming(t, httpapi.New(f, httpapi.Options{Office: f}), "/v1/events", "")
+	for signs := 0; signs < 5; {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line != ":\n" {
+			continue
+		}
+		signs++
+		if w := <-waits; w <= 0 || w > 15*time.Second {
+			t.Errorf("it waits %s", w)
+		}
+	}
+}
+
+// A stream ends with its asker, when we are stopped, and when we are about to leave.
+func TestStreamEnds(t *testing.T) {
+	t.Parallel()
+	for _, why := range []string{"asker", "stop", "leaving"} {
+		w := newWire(1)
+		f := &fixed{news: w.events}
+		stop, halt := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		o := httpapi.Options{Office: f}
+		switch why {
+		case "stop":
+			o.Stop = stop
+		case "leaving":
+			o.Leaving = stop
+		}
+		h := httpapi.New(f, o)
+		r, leave := streaming(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer close(ended)
+			h.ServeHTTP(w, r)
+		}), "/v1/events", "")
+		numbers(t, r, 1)
+		if why == "asker" {
+			leave()
+		} else {
+			halt()
+		}
+		<-ended
+		halt()
+	}
+}
+
+// Trouble at the beginning is a problem with its status; later it is an event.
+func TestTroubleOfAStream(t *testing.T) {
+	t.Parallel()
+	away := &retake.Error{Kind: retake.Away, What: "no rows"}
+	f := &fixed{news: func(context.Context, retake.EventQuery) ([]retake.Event, error) { return nil, away }}
+	for _, x := range [][2]string{{"/v1/events", "503"}, {"/v1/events?wait=x", "503"}, {"/v1/events?cursor=x", "422"}} {
+		r := httptest.NewRequest("GET", x[0], nil)
+		r.Header.Set("Accept", "text/event-stream")
+		w := httptest.NewRecorder()
+		httpapi.New(f, httpapi.Options{Office: f}).ServeHTTP(w, r)
+		if !strings.Contains(w.Body.String(), `"status":`+x[1]) || w.Header().Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s: %d %s", x[0], w.Code, w.Body)
+		}
+	}
+	f.news = func(_ context.Context, q retake.EventQuery) ([]retake.Event, error) {
+		if q.Wait == 0 {
+			return nil, nil
+		}
+		return nil, away
+	}
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest("GET", "/v1/events", nil).WithContext(httpapi.WithRequestID(t.Context(), "req_9"))
+	r.Header.Set("Accept", "text/event-stream")
+	httpapi.New(f, httpapi.Options{Office: f}).ServeHTTP(w, r)
+	if !strings.Contains(w.Body.String(), "event: problem\ndata: {") || !strings.Contains(w.Body.String(), `"request_id":"req_9"`) {
+		t.Errorf("%s", w.Body)
+	}
+}
+
+// The client takes a stream up again behind what it got: nothing twice, nothing missing.
+func TestFollowGoesOn(t *testing.T) {
+	t.Parallel()
+	w := newWire(0)
+	f := &fixed{news: w.events}
+	h := httpapi.New(f, httpapi.Options{Office: f})
+	var mu sync.Mutex
+	streams := 0
+	c := serve(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		streams++
+		mu.Unlock()
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		h.ServeHTTP(&cutting{ResponseWriter: rw, left: 7, cut: cancel}, r.WithContext(ctx))
+		panic(http.ErrAbortHandler)
+	}))
+	w.grow(40)
+	enough := errors.New("enough")
+	var got []int64
+	err := c.Follow(t.Context(), 2, func(e retake.Event) error {
+		if got = append(got, e.Seq); len(got) == 30 {
+			return enough
+		}
+		return nil
+	})
+	if !errors.Is(err, enough) {
+		t.Fatal(err)
+	}
+	for i, n := range got {
+		if n != int64(i+3) {
+			t.Fatalf("%v", got)
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if streams < 4 {
+		t.Errorf("%d streams: none broke off", streams)
+	}
+}
+
+// cutting breaks a stream off after some events.
+type cutting struct {
+	http.ResponseWriter
+	left int
+	cut  func()
+}
+
+func (c *cutting) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+func (c *cutting) Write(p []byte) (int, error) {
+	if c.left <= 0 {
+		return len(p), nil
+	}
+	if strings.HasPrefix(string(p), "id: ") {
+		if c.left--; c.left == 0 {
+			defer c.cut()
+		}
+	}
+	return c.ResponseWriter.Write(p)
+}
+
+// Who is refused hears why, and is not asked for ever.
+func TestFollowIsRefused(t *testing.T) {
+	t.Parallel()
+	f := &fixed{news: func(context.Context, retake.EventQuery) ([]retake.Event, error) {
+		return nil, &retake.Error{Kind: retake.Denied, What: "no"}
+	}}
+	if err := over(t, f).Follow(t.Context(), 0, func(retake.Event) error { return nil }); !retake.IsKind(err, retake.Denied) {
+		t.Errorf("%v", err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	w := newWire(1)
+	f.news = w.events
+	err := over(t, f).Follow(ctx, 0, func(retake.Event) error { stop(); return nil })
+	if !retake.IsKind(err, retake.Canceled) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,274 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/ui/httpapi"
+)
+
+// Every method is asked what the caller asked, and its answer comes back whole:
+// every field, every byte.
+func TestEveryCallArrives(t *testing.T) {
+	t.Parallel()
+	f := &fixed{}
+	c := over(t, f)
+	for _, x := range calls {
+		got, err := x.call(t.Context(), c)
+		if err != nil {
+			t.Errorf("%s: %v", x.name, err)
+			continue
+		}
+		if d := cmp.Diff(x.asked, f.take()); d != "" {
+			t.Errorf("%s asks otherwise (-want +got):\n%s", x.name, d)
+		}
+		want := reflect.New(reflect.TypeOf(got)).Elem()
+		n := 0
+		fillIn(want, "", &n)
+		if d := cmp.Diff(want.Interface(), got); d != "" {
+			t.Errorf("%s answers otherwise (-want +got):\n%s", x.name, d)
+		}
+	}
+}
+
+var kinds = []retake.ErrorKind{
+	retake.Internal, retake.Invalid, retake.NotFound, retake.Exists, retake.Moved, retake.Denied,
+	retake.Limit, retake.Damaged, retake.Away, retake.Busy, retake.Partly, retake.Canceled,
+}
+
+// Every kind comes back from every method with all that a face can say of it.
+func TestEveryErrorComesBack(t *testing.T) {
+	t.Parallel()
+	for _, k := range append([]retake.ErrorKind{"of-tomorrow"}, kinds...) {
+		t.Run(string(k), func(t *testing.T) {
+			t.Parallel()
+			want := &retake.Error{Kind: k, What: "what " + odd, Safe: "Safe.", Hint: "do: this\nor: " + odd, Err: errors.Join(errors.New("one "+odd), errors.New("two"))}
+			f := &fixed{err: want}
+			c := over(t, f)
+			for _, x := range calls {
+				_, err := x.call(t.Context(), c)
+				if d := cmp.Diff(spoken(want), spoken(err)); d != "" {
+					t.Errorf("%s (-want +got):\n%s", x.name, d)
+				}
+			}
+			f.err = &retake.Error{Kind: k, What: "bare"}
+			_, err := c.Space(t.Context())
+			if d := cmp.Diff(spoken(f.err), spoken(err)); d != "" {
+				t.Errorf("bare (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func spoken(err error) map[string]string {
+	var e *retake.Error
+	if !errors.As(err, &e) {
+		return map[string]string{"no error of ours": errors.Join(err).Error()}
+	}
+	out := map[string]string{"kind": string(e.Kind), "what": e.What, "safe": e.Safe, "hint": e.Hint, "all": e.Error()}
+	if e.Err != nil {
+		out["cause"] = e.Err.Error()
+	}
+	return out
+}
+
+func TestAboutTellsWhoAnswers(t *testing.T) {
+	t.Parallel()
+	want := full[retake.About]()
+	got, err := serve(t, httpapi.New(&fixed{}, httpapi.Options{About: full[retake.About]})).About(t.Context())
+	want.API = retake.APIVersion
+	if d := cmp.Diff(want, got); d != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, d)
+	}
+}
+
+// What does not fit is refused with a problem, whoever sends it, and never
+// reaches the service.
+func TestWhatDoesNotFitIsRefused(t *testing.T) {
+	t.Parallel()
+	big := `{"intent":"` + strings.Repeat("x", 1<<20) + `"}`
+	for name, x := range map[string]struct {
+		method, target, contentType, body string
+		status                            int
+		code                              retake.ErrorKind
+		says                              string
+	}{
+		"nothing there":   {"GET", "/v2/about", "", "", 404, retake.Invalid, "nothing at this address"},
+		"root":            {"GET", "/", "", "", 404, retake.Invalid, "nothing at this address"},
+		"no name":         {"DELETE", "/v1/workspaces/a/pins/", "", "", 404, retake.Invalid, "nothing at this address"},
+		"other method":    {"PATCH", "/v1/workspaces", "", "", 405, retake.Invalid, "does not take PATCH"},
+		"broken query":    {"GET", "/v1/workspaces/a/list?dir=%zz", "", "", 400, retake.Invalid, "percent"},
+		"semicolon":       {"GET", "/v1/workspaces/a/list?dir=a;b", "", "", 400, retake.Invalid, "percent"},
+		"no dir":          {"GET", "/v1/locate", "", "", 422, retake.Invalid, "query.dir"},
+		"relative dir":    {"GET", "/v1/locate?dir=a", "", "", 422, retake.Invalid, "from the root"},
+		"relative init":   {"POST", "/v1/workspaces", "application/json", `{"dir":"."}`, 422, retake.Invalid, "from the root"},
+		"relative raw":    {"POST", "/v1/workspaces", "application/json", `{"dir":"/a","dir_raw":"YQ=="}`, 422, retake.Invalid, "from the root"},
+		"no body":         {"POST", "/v1/workspaces", "application/json", ``, 400, retake.Invalid, "body is required"},
+		"no json":         {"POST", "/v1/workspaces", "application/json", `{"dir":`, 400, retake.Invalid, "body"},
+		"no object":       {"POST", "/v1/workspaces", "application/json", `[1]`, 422, retake.Invalid, "body"},
+		"null":            {"POST", "/v1/workspaces/a/forget", "application/json", `{"refs":null}`, 422, retake.Invalid, "body.refs"},
+		"other type":      {"POST", "/v1/workspaces/a/checkpoints", "application/json", `{"intent":1}`, 422, retake.Invalid, "body.intent"},
+		"no number":       {"GET", "/v1/workspaces/a/checkpoints?limit=x", "", "", 422, retake.Invalid, "query.limit"},
+		"no time":         {"GET", "/v1/workspaces/a/checkpoints?since=x", "", "", 422, retake.Invalid, "query.since"},
+		"form of a page":  {"POST", "/v1/workspaces/a/checkpoints", "application/x-www-form-urlencoded", `intent=x`, 415, retake.Invalid, "content type"},
+		"no course":       {"POST", "/v1/workspaces/a/plans", "application/json", `{"ref":"14"}`, 422, retake.Invalid, "course"},
+		"no digest":       {"POST", "/v1/workspaces/a/restores", "application/json", `{"course":"undo"}`, 422, retake.Invalid, "digest"},
+		"null path":       {"POST", "/v1/workspaces/a/plans", "application/json", `{"course":"undo","paths":[null]}`, 422, retake.Invalid, "body.paths[0]"},
+		"raw is no bytes": {"POST", "/v1/workspaces/a/plans", "application/json", `{"course":"undo","paths_raw":["?"]}`, 422, retake.Invalid, "body"},
+		"null accept":     {"POST", "/v1/workspaces/a/restores", "application/json", `{"course":"undo","digest":"1","accept":[null]}`, 422, retake.Invalid, "body.accept[0]"},
+		"relative fork":   {"POST", "/v1/workspaces/a/forks", "application/json", `{"dir":"f"}`, 422, retake.Invalid, "from the root"},
+		"too large":       {"POST", "/v1/workspaces/a/checkpoints", "application/json", big, 413, retake.Limit, "too large"},
+		"too long to say": {"POST", "/v1/workspaces/a/checkpoints", "", big, 413, retake.Limit, "too large"},
+	} {
+		f := &fixed{}
+		r := httptest.NewRequest(x.method, x.target, strings.NewReader(x.body))
+		if x.contentType != "" {
+			r.Header.Set("Content-Type", x.contentType)
+		}
+		w := httptest.NewRecorder()
+		httpapi.New(f, httpapi.Options{}).ServeHTTP(w, r)
+		var p struct {
+			Type, Title, Detail, What, Safe string
+			Status                          int
+			Code                            retake.ErrorKind
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
+			t.Errorf("%s: %v: %s", name, err, w.Body)
+			continue
+		}
+		if w.Code != x.status || p.Status != x.status || p.Code != x.code || !strings.Contains(p.What, x.says) || p.Safe == "" || p.Title == "" || p.Type == "" {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+		if ct := w.Header().Get("Content-Type"); ct != "application/problem+json" {
+			t.Errorf("%s: Content-Type %s", name, ct)
+		}
+		if asked := f.take(); len(asked) > 0 {
+			t.Errorf("%s reached the service: %v", name, asked)
+		}
+	}
+}
+
+// What a newer asker says beside it is ignored, and so is the host.
+func TestUnknownIsIgnored(t *testing.T) {
+	t.Parallel()
+	for _, x := range [][3]string{
+		{"POST", "/v1/workspaces/a/checkpoints?new=1", `{"intent":"x","new":{"deep":[1]}}`},
+		{"POST", "/v1/workspaces/a/checkpoints", ``},
+		{"POST", "/v1/scrub", ``},
+		{"POST", "/v1/workspaces/a/plans", `{"course":"of-tomorrow","new":[1]}`},
+		{"POST", "/v1/workspaces/a/restores", `{"course":"undo","digest":"1","new":1}`},
+		{"POST", "/v1/workspaces/a/forks", `{"dir":"/f","new":1}`},
+		{"PUT", "/v1/workspaces/a/pins/b", `{"ref":"1","new":null}`},
+		{"GET", "/v1/workspaces/a/list?flag&dir=b&new=2&ref", ``},
+	} {
+		r := httptest.NewRequest(x[0], x[1], strings.NewReader(x[2]))
+		r.Host = "elsewhere.example:1"
+		r.Header.Set("Origin", "https://elsewhere.example")
+		w := httptest.NewRecorder()
+		f := &fixed{}
+		httpapi.New(f, httpapi.Options{}).ServeHTTP(w, r)
+		if w.Code != http.StatusOK {
+			t.Errorf("%v: %d %s", x, w.Code, w.Body)
+		}
+		if x[0] == "GET" {
+			if d := cmp.Diff([]any{retake.WorkspaceID("a"), "", "b"}, f.take()); d != "" {
+				t.Errorf("%v (-want +got):\n%s", x, d)
+			}
+		}
+		for name := range w.Header() {
+			if strings.HasPrefix(name, "Access-Control-") {
+				t.Errorf("%v: %s", x, name)
+			}
+		}
+	}
+}
+
+// A panic is a problem and a line in the log; the next request is answered.
+func TestPanicIsAProblem(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	f := &fixed{save: func(context.Context, retake.SaveRequest) (retake.SaveResult, error) { panic("oh") }}
+	c := serve(t, httpapi.New(f, httpapi.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}))
+	for _, tell := range []func(retake.Progress){nil, func(retake.Progress) {}} {
+		_, err := c.Save(t.Context(), retake.SaveRequest{Workspace: wsID, Progress: tell})
+		if e := retake.AsError(err); e.Kind != retake.Internal || strings.Contains(e.Safe, "Nothing was changed") {
+			t.Errorf("%+v", e)
+		}
+	}
+	if n := strings.Count(log.String(), "value=oh"); n != 2 {
+		t.Errorf("the log tells of %d panics:\n%s", n, log.String())
+	}
+	if _, err := c.Space(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A service that could not be opened answers everything with the reason.
+func TestRefuse(t *testing.T) {
+	t.Parallel()
+	want := &retake.Error{Kind: retake.Away, What: "no disk", Safe: "Nothing was changed.", Hint: "mount it", Err: errors.New("oh")}
+	c := serve(t, httpapi.Refuse(want))
+	for _, x := range calls {
+		_, err := x.call(t.Context(), c)
+		if d := cmp.Diff(spoken(want), spoken(err)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", x.name, d)
+		}
+	}
+}
+
+// The description is there for whoever asks.
+func TestDescriptionIsServed(t *testing.T) {
+	t.Parallel()
+	w := httptest.NewRecorder()
+	httpapi.New(&fixed{}, httpapi.Options{}).ServeHTTP(w, httptest.NewRequest("GET", "/v1/openapi.json", nil))
+	var got struct {
+		OpenAPI string
+		Paths   map[string]any
+	}
+	if err := json.NewDecoder(w.Body).Decode(&got); err != nil || !strings.HasPrefix(got.OpenAPI, "3.1") || len(got.Paths) == 0 {
+		t.Errorf("%v: %+v", err, got)
+	}
+}
+
+// Whatever is sent, the answer is one of ours.
+func FuzzRequests(f *testing.F) {
+	f.Add("POST", "/v1/workspaces", `{"dir":"/a","dir_raw":"/w==","accept":["home"],"mark":"copy"}`)
+	f.Add("POST", "/v1/workspaces/a/checkpoints", `{"id":"cp_","budget":-1,"if_changed":true}`)
+	f.Add("POST", "/v1/workspaces/a/plans", `{"course":"undo","paths":["a"],"paths_raw":["/w=="],"git":true}`)
+	f.Add("POST", "/v1/workspaces/a/restores", `{"course":"","digest":"7f3a-91c0","accept":["held"],"id":"cp_"}`)
+	f.Add("POST", "/v1/workspaces/a/forks", `{"dir":"/f","dir_raw":"/w==","throwaway":true}`)
+	f.Add("POST", "/v1/workspaces/a/forget", `{"refs":["1","2"]}`)
+	f.Add("PUT", "/v1/workspaces/%ff/pins/%2F", `{"ref":"\ud800"}`)
+	f.Add("GET", "/v1/workspaces/a/diff?path=%ff&path=&from=1", "")
+	f.Add("GET", "/v1/workspaces/a/file?path=%00&ref==&&=", "")
+	f.Add("DELETE", "/v1/workspaces//pins/../x", "")
+	f.Add("GET", "*", "")
+	h := httpapi.New(&fixed{}, httpapi.Options{})
+	f.Fuzz(func(t *testing.T, method, target, body string) {
+		r, err := http.NewRequest(method, target, strings.NewReader(body))
+		if err != nil {
+			t.Skip()
+		}
+		r.RequestURI = target
+		for _, accept := range []string{"", "text/event-stream"} {
+			r.Header.Set("Accept", accept)
+			r.Body = io.NopCloser(strings.NewReader(body))
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r) // a panic fails
+			if w.Code >= 400 && w.Code != http.StatusBadRequest && w.Header().Get("Content-Type") != "application/problem+json" {
+				t.Errorf("%d %s: %s", w.Code, w.Header().Get("Content-Type"), w.Body)
+			}
+		}
+	})
+}

@@ -1,0 +1,232 @@
+package httpapi_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/client"
+	"github.com/retake-dev/retake/internal/ui/httpapi"
+)
+
+func (f *fixed) Namespace(context.Context) (retake.Namespace, error) {
+	return give[retake.Namespace](f)
+}
+
+func (f *fixed) Usage(context.Context) (retake.Usage, error) { return give[retake.Usage](f) }
+
+func (f *fixed) SetLimits(_ context.Context, l retake.Limits) (retake.Namespace, error) {
+	return give[retake.Namespace](f, l)
+}
+
+func (f *fixed) Import(_ context.Context, req retake.ImportRequest, archive io.Reader) (retake.SaveResult, error) {
+	b, err := io.ReadAll(archive)
+	if err != nil {
+		return retake.SaveResult{}, err
+	}
+	return give[retake.SaveResult](f, req, string(b))
+}
+
+func (f *fixed) MakeKey(_ context.Context, req retake.KeyRequest) (retake.NewKey, error) {
+	return give[retake.NewKey](f, req)
+}
+
+func (f *fixed) Keys(context.Context) ([]retake.Key, error) { return give[[]retake.Key](f) }
+
+func (f *fixed) RevokeKey(_ context.Context, id retake.KeyID) (retake.Key, error) {
+	return give[retake.Key](f, id)
+}
+
+func (f *fixed) MakeSchedule(_ context.Context, req retake.ScheduleRequest) (retake.Schedule, error) {
+	return give[retake.Schedule](f, req)
+}
+
+func (f *fixed) Schedules(context.Context) ([]retake.Schedule, error) {
+	return give[[]retake.Schedule](f)
+}
+
+func (f *fixed) DropSchedule(_ context.Context, id string) error {
+	_, err := give[retake.Pin](f, id)
+	return err
+}
+
+func (f *fixed) Audit(_ context.Context, q retake.AuditQuery) ([]retake.AuditEntry, error) {
+	return give[[]retake.AuditEntry](f, q)
+}
+
+func (f *fixed) CheckAudit(context.Context) (retake.AuditProof, error) {
+	return give[retake.AuditProof](f)
+}
+
+func (f *fixed) RequestDeletion(_ context.Context, req retake.DeletionRequest) (retake.Deletion, error) {
+	return give[retake.Deletion](f, req)
+}
+
+func (f *fixed) Deletions(context.Context) ([]retake.Deletion, error) {
+	return give[[]retake.Deletion](f)
+}
+
+func (f *fixed) CancelDeletion(_ context.Context, id string) (retake.Deletion, error) {
+	return give[retake.Deletion](f, id)
+}
+
+func (f *fixed) Hold(_ context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
+	return give[retake.Pin](f, ws, ref, name)
+}
+
+func (f *fixed) Release(_ context.Context, ws retake.WorkspaceID, name string) error {
+	_, err := give[retake.Pin](f, ws, name)
+	return err
+}
+
+var (
+	soon         = time.Date(2027, 1, 2, 3, 4, 5, 6, time.UTC)
+	keyRequest   = retake.KeyRequest{Kind: retake.KeyAgent, Name: "é “x”", Workspaces: []string{string(wsID)}, Expires: &soon}
+	planRequest2 = retake.ScheduleRequest{Work: retake.WorkSave, Workspace: wsID, Cron: "*/5 * * * *", Jitter: 3 * time.Second}
+	goRequest    = retake.DeletionRequest{Workspace: wsID, Refs: []string{"3", odd[:1]}, Why: "asked for"}
+	someLimits   = full[retake.Limits]()
+	applied      = retake.ApplyRequest{PlanRequest: planRequest, Digest: full[retake.Plan]().Digest, Accept: []string{retake.ObstacleHeld}, ID: cpID}
+)
+
+// none is the answer of what has nothing to say.
+func none(err error) (any, error) { return full[retake.Pin](), err }
+
+// officeCalls are those that only a server answers, and the restore in one call.
+var officeCalls = []asking{
+	{"namespace", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Namespace(ctx) }},
+	{"usage", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Usage(ctx) }},
+	{"set limits", []any{someLimits}, func(ctx context.Context, c *client.Client) (any, error) { return c.SetLimits(ctx, someLimits) }},
+	{"import", []any{retake.ImportRequest{Name: "é/x", Intent: "first\n"}, "bytes \xff"}, func(ctx context.Context, c *client.Client) (any, error) {
+		return c.Import(ctx, retake.ImportRequest{Name: "é/x", Intent: "first\n"}, strings.NewReader("bytes \xff"))
+	}},
+	{"make key", []any{keyRequest}, func(ctx context.Context, c *client.Client) (any, error) { return c.MakeKey(ctx, keyRequest) }},
+	{"keys", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Keys(ctx) }},
+	{"revoke key", []any{retake.KeyID("key/..")}, func(ctx context.Context, c *client.Client) (any, error) { return c.RevokeKey(ctx, "key/..") }},
+	{"make webhook", []any{hookRequest}, func(ctx context.Context, c *client.Client) (any, error) { return c.MakeWebhook(ctx, hookRequest) }},
+	{"webhooks", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Webhooks(ctx) }},
+	{"change webhook", []any{changedHook}, func(ctx context.Context, c *client.Client) (any, error) { return c.ChangeWebhook(ctx, changedHook) }},
+	{"drop webhook", []any{retake.WebhookID("wh")}, func(ctx context.Context, c *client.Client) (any, error) { return none(c.DropWebhook(ctx, "wh")) }},
+	{"rotate webhook", []any{retake.WebhookID("wh")}, func(ctx context.Context, c *client.Client) (any, error) { return c.RotateWebhook(ctx, "wh") }},
+	{"deliveries", []any{retake.DeliveryQuery{Webhook: "wh", State: retake.DeliveryDead, Before: "msg_2", Limit: 8}}, func(ctx context.Context, c *client.Client) (any, error) {
+		return c.Deliveries(ctx, retake.DeliveryQuery{Webhook: "wh", State: retake.DeliveryDead, Before: "msg_2", Limit: 7})
+	}},
+	{"delivery", []any{"msg_1"}, func(ctx context.Context, c *client.Client) (any, error) { return c.Delivery(ctx, "msg_1") }},
+	{"replay", []any{"msg_1"}, func(ctx context.Context, c *client.Client) (any, error) { return c.Replay(ctx, "msg_1") }},
+	{"events", []any{retake.EventQuery{After: 5, Limit: 7, Wait: 3 * time.Second}}, func(ctx context.Context, c *client.Client) (any, error) {
+		return c.Events(ctx, retake.EventQuery{After: 5, Limit: 7, Wait: 3 * time.Second})
+	}},
+	{"make schedule", []any{planRequest2}, func(ctx context.Context, c *client.Client) (any, error) { return c.MakeSchedule(ctx, planRequest2) }},
+	{"schedules", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Schedules(ctx) }},
+	{"drop schedule", []any{"sch"}, func(ctx context.Context, c *client.Client) (any, error) { return none(c.DropSchedule(ctx, "sch")) }},
+	{"audit", []any{retake.AuditQuery{Before: 9, Limit: 4}}, func(ctx context.Context, c *client.Client) (any, error) {
+		return c.Audit(ctx, retake.AuditQuery{Before: 9, Limit: 3})
+	}},
+	{"check audit", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.CheckAudit(ctx) }},
+	{"request deletion", []any{goRequest}, func(ctx context.Context, c *client.Client) (any, error) { return c.RequestDeletion(ctx, goRequest) }},
+	{"deletions", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Deletions(ctx) }},
+	{"cancel deletion", []any{"del"}, func(ctx context.Context, c *client.Client) (any, error) { return c.CancelDeletion(ctx, "del") }},
+	{"hold", []any{wsID, "14", "case 7"}, func(ctx context.Context, c *client.Client) (any, error) { return c.Hold(ctx, wsID, "14", "case 7") }},
+	{"release", []any{wsID, odd}, func(ctx context.Context, c *client.Client) (any, error) { return none(c.Release(ctx, wsID, odd)) }},
+	{"restore in one call", []any{planRequest, applied}, func(ctx context.Context, c *client.Client) (any, error) { return c.Restore(ctx, applied) }},
+	{"restore in one call with progress", []any{planRequest, applied}, func(ctx context.Context, c *client.Client) (any, error) {
+		q := applied
+		return followed(func(tell func(retake.Progress)) (retake.RestoreResult, error) {
+			q.Progress = tell
+			return c.Restore(ctx, q)
+		})
+	}},
+}
+
+// On a machine without a server every such route says so, and reaches nobody.
+func TestWithoutAnOffice(t *testing.T) {
+	t.Parallel()
+	f := &fixed{}
+	c := serve(t, httpapi.New(f, httpapi.Options{}))
+	asked := map[string]func() error{
+		"make snapshot": func() error { _, err := c.MakeSnapshot(t.Context(), "", "x"); return err },
+		"snapshots":     func() error { _, _, err := c.Snapshots(t.Context(), "", "", 0); return err },
+		"snapshot":      func() error { _, err := c.Snapshot(t.Context(), cpID); return err },
+		"drop snapshot": func() error { _, err := c.DropSnapshot(t.Context(), cpID, ""); return err },
+		"go back":       func() error { _, err := c.RestoreSnapshot(t.Context(), cpID, nil, nil); return err },
+		"follow":        func() error { return c.Follow(t.Context(), 0, func(retake.Event) error { return nil }) },
+	}
+	for _, x := range officeCalls {
+		if !strings.HasPrefix(x.name, "restore") {
+			asked[x.name] = func() error { _, err := x.call(t.Context(), c); return err }
+		}
+	}
+	for name, call := range asked {
+		if e := retake.AsError(call()); e.Kind != retake.NotFound || e.What != "only a server has this" {
+			t.Errorf("%s: %+v", name, e)
+		}
+		if asked := f.take(); len(asked) > 0 {
+			t.Errorf("%s reached the service: %v", name, asked)
+		}
+	}
+}
+
+// Limits that a change does not name stay.
+func TestLimitsThatAreNotNamedStay(t *testing.T) {
+	t.Parallel()
+	f := &fixed{}
+	w := httptest.NewRecorder()
+	httpapi.New(f, httpapi.Options{Office: f}).ServeHTTP(w, httptest.NewRequest("PUT", "/v1/namespace/limits", strings.NewReader(`{"store":0,"grace":5}`)))
+	want := full[retake.Namespace]().Limits
+	want.Store, want.Grace = 0, 5
+	if d := cmp.Diff([]any{want}, f.take()); d != "" || w.Code != http.StatusOK {
+		t.Errorf("%d %s (-want +got):\n%s", w.Code, w.Body, d)
+	}
+}
+
+// The status says what came of it, for who reads nothing else.
+func TestStatusOfDeeds(t *testing.T) {
+	t.Parallel()
+	f := &fixed{}
+	h := httpapi.New(f, httpapi.Options{Office: f})
+	for _, x := range []struct {
+		method, target, body string
+		want                 int
+	}{
+		{"POST", "/v1/keys", `{"kind":"agent"}`, 201},
+		{"POST", "/v1/webhooks", `{"url":"https://x"}`, 201},
+		{"POST", "/v1/schedules", `{"work":"save","cron":"* * * * *"}`, 201},
+		{"POST", "/v1/import", "tar", 201},
+		{"POST", "/v1/snapshots", ``, 201},
+		{"POST", "/v1/deletions", `{"workspace":"a","refs":["1"]}`, 202},
+		{"DELETE", "/v1/snapshots/" + string(cpID), ``, 202},
+		{"DELETE", "/v1/webhooks/a", ``, 204},
+		{"DELETE", "/v1/schedules/a", ``, 204},
+		{"DELETE", "/v1/workspaces/a/holds?name=b", ``, 204},
+		{"DELETE", "/v1/keys/a", ``, 200},
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(x.method, x.target, strings.NewReader(x.body)))
+		if w.Code != x.want {
+			t.Errorf("%s %s: %d, not %d: %s", x.method, x.target, w.Code, x.want, w.Body)
+		}
+	}
+}
+
+// many is an office with n keys, of which some may go.
+type many struct {
+	*fixed
+	keys []retake.Key
+}
+
+func (m *many) Keys(context.Context) ([]retake.Key, error) { return m.keys, nil }
+
+func manyKeys(n int) *many {
+	m := &many{fixed: &fixed{}}
+	for i := range n {
+		m.keys = append(m.keys, retake.Key{ID: retake.KeyID(fmt.Sprintf("key_%04d", i)), Workspaces: []string{}})
+	}
+	return m
+}

@@ -1,0 +1,195 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/token"
+	"github.com/retake-dev/retake/internal/ui/httpapi"
+)
+
+// listed is a part of a list as it is on the wire.
+type listed struct {
+	Data []struct {
+		ID     string
+		Seq    int64
+		Number int64
+	}
+	Next string `json:"next_cursor"`
+}
+
+func ask(t *testing.T, h http.Handler, target string) (listed, int) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", target, nil))
+	var out listed
+	if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil {
+		t.Fatalf("%s: %v in %s", target, err, w.Body)
+	}
+	return out, w.Code
+}
+
+// Every element comes once, in the order of the office, also when those go that were seen.
+func TestPagesAreWhole(t *testing.T) {
+	t.Parallel()
+	for _, drop := range []bool{false, true} {
+		m := manyKeys(23)
+		h := httpapi.New(m, httpapi.Options{Office: m})
+		var got []string
+		for cursor := ""; ; {
+			p, code := ask(t, h, "/v1/keys?limit=5&cursor="+url.QueryEscape(cursor))
+			if code != http.StatusOK || len(p.Data) > 5 {
+				t.Fatalf("%d: %+v", code, p)
+			}
+			for _, k := range p.Data {
+				got = append(got, k.ID)
+			}
+			if cursor = p.Next; cursor == "" {
+				break
+			}
+			if drop { // the very one that the cursor names
+				m.keys = slices.DeleteFunc(m.keys, func(k retake.Key) bool { return string(k.ID) == got[len(got)-1] })
+			}
+		}
+		want := make([]string, 23)
+		for i := range want {
+			want[i] = fmt.Sprintf("key_%04d", i)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("dropping %v (-want +got):\n%s", drop, d)
+		}
+	}
+}
+
+// The client gathers all parts.
+func TestAllPagesAreGathered(t *testing.T) {
+	t.Parallel()
+	m := manyKeys(2345)
+	keys, err := serve(t, httpapi.New(m, httpapi.Options{Office: m})).Keys(t.Context())
+	if d := cmp.Diff(m.keys, keys); d != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, d)
+	}
+}
+
+// long has long lists of what is asked for by number or id.
+type long struct{ *fixed }
+
+func (long) Audit(_ context.Context, q retake.AuditQuery) (out []retake.AuditEntry, err error) {
+	for n := int64(100); n > 0 && len(out) < q.Limit; n-- {
+		if q.Before == 0 || n < q.Before {
+			out = append(out, retake.AuditEntry{Seq: n})
+		}
+	}
+	return out, nil
+}
+
+func (long) Deliveries(_ context.Context, q retake.DeliveryQuery) (out []retake.Delivery, err error) {
+	for n := 100; n > 0 && len(out) < q.Limit; n-- {
+		if id := fmt.Sprintf("%s%s%03d", q.Webhook, q.State, n); q.Before == "" || id < q.Before {
+			out = append(out, retake.Delivery{ID: id})
+		}
+	}
+	return out, nil
+}
+
+func (long) Log(_ context.Context, q retake.LogQuery) (tl retake.Timeline, err error) {
+	for n := int64(100); n > 0 && len(tl.Checkpoints) < q.Limit; n-- {
+		if q.Before == 0 || n < q.Before {
+			tl.Checkpoints = append(tl.Checkpoints, retake.Checkpoint{Number: n, Workspace: q.Workspace})
+		}
+	}
+	return tl, nil
+}
+
+func (long) Events(_ context.Context, q retake.EventQuery) (out []retake.Event, err error) {
+	for n := q.After + 1; n <= 100 && len(out) < q.Limit; n++ {
+		out = append(out, retake.Event{Seq: n, Type: retake.EventCreated, Data: json.RawMessage("{}")})
+	}
+	return out, nil
+}
+
+var lists = []string{"/v1/audit?", "/v1/deliveries?", "/v1/deliveries?webhook=a&", "/v1/deliveries?webhook=a&state=dead&", "/v1/snapshots?", "/v1/snapshots?workspace_id=a&", "/v1/events?"}
+
+// Every list is whole, part by part, with any size of a part.
+func TestLongListsAreWhole(t *testing.T) {
+	t.Parallel()
+	l := long{&fixed{}}
+	h := httpapi.New(l, httpapi.Options{Office: l, Cursors: token.NewCursors([]byte("one"))})
+	for _, at := range lists {
+		for _, limit := range []int{1, 7, 50, 99, 100, 101, 5000} {
+			seen, parts := map[string]int{}, 0
+			for cursor := ""; ; parts++ {
+				p, code := ask(t, h, fmt.Sprintf("%slimit=%d&cursor=%s", at, limit, url.QueryEscape(cursor)))
+				if code != http.StatusOK || len(p.Data) > limit || parts > 101 {
+					t.Fatalf("%s by %d: %d, part %d with %d", at, limit, code, parts, len(p.Data))
+				}
+				for _, x := range p.Data {
+					seen[fmt.Sprint(x.ID, x.Seq, x.Number)]++
+				}
+				if cursor = p.Next; cursor == "" {
+					break
+				}
+			}
+			if len(seen) != 100 {
+				t.Errorf("%s by %d: %d of 100", at, limit, len(seen))
+			}
+			for k, n := range seen {
+				if n != 1 {
+					t.Errorf("%s by %d: %s came %d times", at, limit, k, n)
+				}
+			}
+		}
+	}
+}
+
+// A cursor is good for the list and the filter it was made for, at servers with the same
+// secret, and for nothing else.
+func TestCursorsAreBoundToTheirList(t *testing.T) {
+	t.Parallel()
+	l := long{&fixed{}}
+	h := httpapi.New(l, httpapi.Options{Office: l, Cursors: token.NewCursors([]byte("one"))})
+	twin := httpapi.New(l, httpapi.Options{Office: l, Cursors: token.NewCursors([]byte("one"))})
+	other := httpapi.New(l, httpapi.Options{Office: l, Cursors: token.NewCursors([]byte("two"))})
+	for _, from := range lists {
+		p, _ := ask(t, h, from+"limit=3")
+		if p.Next == "" {
+			t.Fatalf("%s: no cursor", from)
+		}
+		for _, at := range append([]string{"/v1/keys?", "/v1/webhooks?", "/v1/schedules?", "/v1/deletions?"}, lists...) {
+			for name, x := range map[string]struct {
+				h      http.Handler
+				cursor string
+				good   bool
+			}{
+				"it":           {h, p.Next, at == from},
+				"a twin":       {twin, p.Next, at == from},
+				"another":      {other, p.Next, false},
+				"a bit":        {h, flipped(p.Next), false},
+				"no cursor":    {h, "17", false},
+				"a long one":   {h, strings.Repeat("A", 5000), false},
+				"other letter": {h, p.Next + "=", false},
+			} {
+				_, code := ask(t, x.h, at+"cursor="+url.QueryEscape(x.cursor))
+				if (code == http.StatusOK) != x.good || !x.good && code != http.StatusUnprocessableEntity {
+					t.Errorf("a cursor of %s at %s, %s: %d", from, at, name, code)
+				}
+			}
+		}
+	}
+}
+
+func flipped(s string) string {
+	b := []byte(s)
+	b[0] ^= 1
+	return string(b)
+}

@@ -1,0 +1,340 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"flag"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/ui/httpapi"
+)
+
+var update = flag.Bool("update", false, "write api/openapi.yaml anew")
+
+const specFile = "../../../api/openapi.yaml"
+
+// The committed description is what the code makes. After a change on purpose:
+// go test ./internal/ui/httpapi -run TestSpec -update
+func TestSpecIsCurrent(t *testing.T) {
+	t.Parallel()
+	made, err := httpapi.Spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(specFile, made, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, err := os.ReadFile(specFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(kept), string(made)); d != "" {
+		t.Errorf("api/openapi.yaml is old; look at the difference, then run with -update (-kept +made):\n%s", d)
+	}
+}
+
+// demands are what a request must hold. A line more here breaks every client that
+// is out there: give new fields a meaning when they are absent.
+var demands = []string{
+	"DELETE /v1/workspaces/{ws}/holds name",
+	"GET /v1/estimate dir",
+	"GET /v1/locate dir",
+	"POST /v1/deletions body",
+	"POST /v1/deletions body.refs",
+	"POST /v1/deletions body.workspace",
+	"POST /v1/import body",
+	"POST /v1/keys body",
+	"POST /v1/keys body.kind",
+	"POST /v1/schedules body",
+	"POST /v1/schedules body.cron",
+	"POST /v1/schedules body.work",
+	"POST /v1/signals body",
+	"POST /v1/signals body.agent",
+	"POST /v1/signals body.dir",
+	"POST /v1/signals body.id",
+	"POST /v1/signals body.kind",
+	"POST /v1/signals body.session",
+	"POST /v1/signals body.time",
+	"POST /v1/webhooks body",
+	"POST /v1/webhooks body.url",
+	"POST /v1/workspaces body",
+	"POST /v1/workspaces/{ws}/forget body",
+	"POST /v1/workspaces/{ws}/forget body.refs",
+	"POST /v1/workspaces/{ws}/forks body",
+	"POST /v1/workspaces/{ws}/holds body",
+	"POST /v1/workspaces/{ws}/holds body.name",
+	"POST /v1/workspaces/{ws}/holds body.ref",
+	"POST /v1/workspaces/{ws}/plans body",
+	"POST /v1/workspaces/{ws}/plans body.course",
+	"POST /v1/workspaces/{ws}/purge body",
+	"POST /v1/workspaces/{ws}/purge/plan body",
+	"POST /v1/workspaces/{ws}/restore body",
+	"POST /v1/workspaces/{ws}/restores body",
+	"POST /v1/workspaces/{ws}/restores body.course",
+	"POST /v1/workspaces/{ws}/restores body.digest",
+	"POST /v1/workspaces/{ws}/verifications body",
+	"PUT /v1/namespace/limits body",
+	"PUT /v1/webhooks/{hook} body",
+	"PUT /v1/webhooks/{hook} body.url",
+	"PUT /v1/workspaces/{ws}/backup body",
+	"PUT /v1/workspaces/{ws}/backup body.url",
+	"PUT /v1/workspaces/{ws}/pins/{name} body",
+	"PUT /v1/workspaces/{ws}/pins/{name} body.ref",
+	"PUT /v1/workspaces/{ws}/tasks body",
+	"PUT /v1/workspaces/{ws}/tasks body.tasks",
+}
+
+func TestRequestsDemandNoMore(t *testing.T) {
+	t.Parallel()
+	spec := served(t)
+	var got []string
+	for path, methods := range spec.Paths {
+		for method, o := range methods {
+			got = append(got, spec.demands(strings.ToUpper(method)+" "+path, o)...)
+		}
+	}
+	slices.Sort(got)
+	if d := cmp.Diff(demands, got); d != "" {
+		t.Errorf("-kept +made:\n%s", d)
+	}
+	for name, s := range spec.Components.Schemas {
+		if !s.AdditionalProperties {
+			t.Errorf("%s is closed: unknown fields are to be ignored", name)
+		}
+	}
+}
+
+type description struct {
+	Info struct {
+		Description string
+		License     struct{ Name string }
+	}
+	Servers    []struct{ URL, Description string }
+	Tags       []struct{ Name, Description string }
+	Paths      map[string]map[string]operation
+	Components struct{ Schemas map[string]schema }
+}
+
+type operation struct {
+	OperationID, Summary, Description string
+	Tags                              []string
+	Parameters                        []struct {
+		Name, In, Description string
+		Required              bool
+	}
+	RequestBody *struct {
+		Required bool
+		Content  map[string]content
+	}
+	Responses map[string]struct {
+		Ref         string `json:"$ref"`
+		Description string
+		Content     map[string]content
+	}
+}
+
+type content struct {
+	Schema struct {
+		Ref string `json:"$ref"`
+	}
+	Examples map[string]any
+}
+
+type schema struct {
+	Description          string
+	Properties           map[string]struct{ Description string }
+	Required             []string
+	AdditionalProperties bool
+}
+
+func served(t *testing.T) (spec description) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	httpapi.New(&fixed{}, httpapi.Options{}).ServeHTTP(w, httptest.NewRequest("GET", "/v1/openapi.json", nil))
+	if err := json.Unmarshal(w.Body.Bytes(), &spec); err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+// The texts are in describe/*.txt, in the doc tags of the bodies, and in the calls of op.
+func TestSpecDescribesEverySchema(t *testing.T) {
+	t.Parallel()
+	spec := served(t)
+	if spec.Info.Description == "" || spec.Info.License.Name == "" || len(spec.Servers) == 0 || len(spec.Components.Schemas) < 100 {
+		t.Errorf("info %+v, servers %v, %d schemas", spec.Info, spec.Servers, len(spec.Components.Schemas))
+	}
+	for name, s := range spec.Components.Schemas {
+		checkSentence(t, name, s.Description)
+		for field, p := range s.Properties {
+			checkSentence(t, name+"."+field, p.Description)
+		}
+	}
+}
+
+func TestSpecDescribesEveryOperation(t *testing.T) {
+	t.Parallel()
+	spec, tags := served(t), map[string]int{}
+	for _, tag := range spec.Tags {
+		checkSentence(t, "tag "+tag.Name, tag.Description)
+		tags[tag.Name] = 0
+	}
+	for _, methods := range spec.Paths {
+		for _, o := range methods {
+			if len(o.Tags) != 1 {
+				t.Errorf("%s: one tag, not %q", o.OperationID, o.Tags)
+				continue
+			}
+			if _, ok := tags[o.Tags[0]]; !ok {
+				t.Errorf("%s: the tag %s is not in describe/tags.txt", o.OperationID, o.Tags[0])
+			}
+			tags[o.Tags[0]]++
+			o.check(t)
+		}
+	}
+	for name, n := range tags {
+		if n == 0 {
+			t.Errorf("no operation has the tag %s", name)
+		}
+	}
+}
+
+func (o *operation) check(t *testing.T) {
+	t.Helper()
+	if o.Summary == "" || len(o.Summary) >= 60 || strings.HasSuffix(o.Summary, ".") {
+		t.Errorf("%s: a summary has less than 60 characters and no full stop: %q", o.OperationID, o.Summary)
+	}
+	checkSentence(t, o.OperationID, o.Description)
+	for _, p := range o.Parameters {
+		checkSentence(t, o.OperationID+" "+p.Name, p.Description)
+	}
+	bodies := []map[string]content{}
+	if o.RequestBody != nil {
+		bodies = append(bodies, o.RequestBody.Content)
+	}
+	for status, r := range o.Responses {
+		if r.Ref == "" && r.Description == "" {
+			t.Errorf("%s: %s has no description", o.OperationID, status)
+		}
+		bodies = append(bodies, r.Content)
+	}
+	for _, b := range bodies {
+		if c, ok := b["application/json"]; ok && len(c.Examples) == 0 {
+			t.Errorf("%s: %s has no example; see examples.go", o.OperationID, c.Schema.Ref)
+		}
+	}
+}
+
+// A description is whole sentences, or at least a noun with a full stop.
+func checkSentence(t *testing.T, of, text string) {
+	t.Helper()
+	if len(text) < 8 || !strings.HasSuffix(text, ".") {
+		t.Errorf("%s: describe it in a sentence, not %q", of, text)
+	}
+}
+
+func (d description) demands(at string, o operation) (out []string) {
+	for _, p := range o.Parameters {
+		if p.Required && p.In != "path" {
+			out = append(out, at+" "+p.Name)
+		}
+	}
+	if o.RequestBody == nil {
+		return out
+	}
+	if o.RequestBody.Required {
+		out = append(out, at+" body")
+	}
+	for _, c := range o.RequestBody.Content {
+		for _, f := range d.Components.Schemas[strings.TrimPrefix(c.Schema.Ref, "#/components/schemas/")].Required {
+			out = append(out, at+" body."+f)
+		}
+	}
+	return out
+}
+
+const page = "../../../docs/API.md"
+
+var (
+	pathLine   = regexp.MustCompile(`^  (/v1\S*):$`)
+	methodLine = regexp.MustCompile(`^    (get|post|put|delete):$`)
+	routeRow   = regexp.MustCompile("^\\| `(GET|POST|PUT|DELETE) (/v1[^`?]*)")
+	kindRow    = regexp.MustCompile("^\\| <a id=\"[a-z-]+\"></a>`([a-z-]+)` \\| ([0-9]+) ")
+)
+
+// The page lists the routes of the description, each once.
+func TestPageListsEveryRoute(t *testing.T) {
+	t.Parallel()
+	var described, listed []string
+	path := ""
+	for line := range lines(t, specFile) {
+		if m := pathLine.FindStringSubmatch(line); m != nil {
+			path = m[1]
+		} else if m := methodLine.FindStringSubmatch(line); m != nil {
+			described = append(described, strings.ToUpper(m[1])+" "+path)
+		}
+	}
+	for line := range lines(t, page) {
+		if m := routeRow.FindStringSubmatch(line); m != nil {
+			listed = append(listed, m[1]+" "+m[2])
+		}
+	}
+	slices.Sort(described)
+	slices.Sort(listed)
+	if d := cmp.Diff(described, listed); d != "" || len(listed) == 0 {
+		t.Errorf("docs/API.md lists other routes (-described +listed):\n%s", d)
+	}
+}
+
+// The page explains every kind where a problem points to, with its status.
+func TestPageExplainsEveryKind(t *testing.T) {
+	t.Parallel()
+	explained := map[string]string{}
+	for line := range lines(t, page) {
+		if m := kindRow.FindStringSubmatch(line); m != nil {
+			explained[m[1]] = m[2]
+		}
+	}
+	sent := map[string]string{}
+	for _, k := range kinds {
+		w := httptest.NewRecorder()
+		httpapi.Refuse(&retake.Error{Kind: k}).ServeHTTP(w, httptest.NewRequest("GET", "/v1/about", nil))
+		var p struct {
+			Type   string
+			Status json.Number
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
+			t.Fatal(err)
+		}
+		_, anchor, _ := strings.Cut(p.Type, "docs/API.md#")
+		sent[anchor] = p.Status.String()
+	}
+	if d := cmp.Diff(sent, explained); d != "" {
+		t.Errorf("docs/API.md explains otherwise (-sent +explained):\n%s", d)
+	}
+}
+
+func lines(t *testing.T, file string) func(func(string) bool) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.SplitSeq(string(text), "\n")
+}
+
+// A daemon is started on first use: making the handler is part of the wait.
+func BenchmarkNew(b *testing.B) {
+	for b.Loop() {
+		httpapi.New(&fixed{}, httpapi.Options{})
+	}
+}

@@ -1,0 +1,138 @@
+package term
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/secrets"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+)
+
+const (
+	tailLines = 10 // of what a run printed
+	callLines = 6
+)
+
+// beside are the lines that a wide card has on its right: the end of a failing run, what
+// was said, and the tasks.
+func (l Look) beside(c Card, width int) []string {
+	var out []string
+	part := func(lines []string) {
+		if len(lines) == 0 {
+			return
+		}
+		if len(out) > 0 {
+			out = append(out, "")
+		}
+		out = append(out, lines...)
+	}
+	for _, v := range c.Verifications {
+		if v.Verdict == retake.Failed && !v.Claim && v.Output != "" {
+			part(l.outputTail(c, v, width))
+			break
+		}
+	}
+	part(l.saidBeside(c, width))
+	part(l.tasksBeside(c, width))
+	return out
+}
+
+// outputTail is the end of what a run printed, and how much there is before it.
+func (l Look) outputTail(c Card, v retake.Verification, width int) []string {
+	title := "The end of the failing run  "
+	about := l.Facts(termtext.Escape(v.Command), l.Clock(v.Started), termtext.Took(v.Took))
+	out := []string{l.Bold(title) + l.Dim(l.Glyphs.Cut(about, max(width-len(title), 0))), ""}
+	lines := SplitLines(strings.TrimRight(v.Output, "\n"))
+	if more := len(lines) - tailLines; more > 0 {
+		out = append(out, "  "+l.Dim(l.Glyphs.Cut(fmt.Sprintf("%s %s more: retake show %d --output %s", l.Glyphs.More, Number(int64(more), "line", "lines"), c.Checkpoint.Number, termtext.Escape(v.Name)), width-2)))
+		lines = lines[more:]
+	}
+	for _, line := range lines {
+		text := strings.ReplaceAll(TrimNewline(line), "\t", "    ")
+		out = append(out, "  "+l.Glyphs.Cut(termtext.Escape(text), width-2))
+	}
+	return out
+}
+
+// saidBeside is what was asked, called and answered in the turn of a checkpoint.
+func (l Look) saidBeside(c Card, width int) []string {
+	t := c.Checkpoint.Turn
+	if t == nil {
+		return nil
+	}
+	var out []string
+	say := func(who, text string, paint func(string) string) {
+		if text = strings.TrimSpace(text); text == "" {
+			return
+		}
+		for i, line := range Wrap(termtext.Escape(strings.Join(strings.Fields(text), " ")), max(width-12, 20)) {
+			if i > 0 {
+				who = ""
+			}
+			if i == 4 {
+				out = append(out, strings.Repeat(" ", 12)+l.Dim(l.Glyphs.More+" retake show "+Numeral(c.Checkpoint.Number)+" --conversation"))
+				break
+			}
+			out = append(out, "  "+l.Dim(termtext.Pad(who, 8))+"  "+paint(l.Glyphs.Cut(line, max(width-12, 20))))
+		}
+	}
+	say("you", t.Prompt, PlainText)
+	if c.State != nil {
+		calls := c.State.Calls
+		if more := len(calls) - callLines; more > 0 {
+			out = append(out, strings.Repeat(" ", 12)+l.Dim(l.Glyphs.More+" "+Number(int64(more), "call", "calls")+" more"))
+			calls = calls[more:]
+		}
+		for _, call := range calls {
+			out = append(out, "  "+l.Dim(termtext.Pad("call", 8))+"  "+l.callLine(call, max(width-12, 20)))
+		}
+	}
+	say(l.Glyphs.Cut(agentWord(t.Agent), 8), t.Words, PlainText)
+	if len(out) == 0 {
+		return nil
+	}
+	return append([]string{l.Bold("What was said"), ""}, out...)
+}
+
+func (l Look) callLine(call retake.Call, width int) string {
+	text := call.Command
+	switch {
+	case text != "":
+	case len(call.Paths) > 0:
+		text = call.Tool + " " + strings.Join(call.Paths, " ")
+	default:
+		text = strings.TrimSpace(call.Server + " " + call.Tool)
+	}
+	text, _ = secrets.Mask(text)
+	first, _, _ := strings.Cut(text, "\n")
+	if !call.Failed {
+		return l.Dim(l.Glyphs.Cut(termtext.Escape(first), width))
+	}
+	return l.Dim(l.Glyphs.Cut(termtext.Escape(first), width-8)) + "  " + l.Red("failed")
+}
+
+// tasksBeside is the to-do list, in lines that wrap between tasks.
+func (l Look) tasksBeside(c Card, width int) []string {
+	if c.State == nil || len(c.State.Tasks) == 0 {
+		return nil
+	}
+	list := c.State.Tasks
+	left := len(slices.DeleteFunc(slices.Clone(list), func(t retake.Task) bool { return !t.Open() }))
+	out := []string{l.Bold("Tasks  ") + l.Dim(fmt.Sprintf("%d of %d left", left, len(list))), ""}
+	for _, t := range list {
+		sign, paint := termtext.Pad(l.Glyphs.Ring, termtext.Width(l.Glyphs.Yes)), l.Dim
+		switch t.Status {
+		case retake.TaskCompleted:
+			sign = l.Green(l.Glyphs.Yes)
+		case retake.TaskFailed:
+			sign = l.Red(l.Glyphs.No)
+		case retake.TaskActive:
+			sign, paint = l.Bold(termtext.Pad(l.Glyphs.Point, termtext.Width(l.Glyphs.Yes))), PlainText
+		case retake.TaskSkipped, retake.TaskPending:
+		}
+		out = append(out, "  "+sign+" "+paint(l.Glyphs.Cut(termtext.Escape(t.Title), max(width-6, 20))))
+	}
+	return out
+}

@@ -1,0 +1,145 @@
+package term
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+)
+
+// Group is all changes of one kind, folded into lines.
+type Group struct {
+	What    retake.Difference
+	Changes []retake.Change
+	lines   []folded
+	files   int64 // without directories
+}
+
+// order of the groups: what is lost comes first.
+var groupOrder = []retake.Difference{retake.Deleted, retake.Added, retake.Retyped, retake.Edited, retake.Moded, retake.Timed}
+
+var groupWords = map[retake.Difference]string{
+	retake.Deleted: "deleted", retake.Added: "added", retake.Retyped: "retyped",
+	retake.Edited: "edited", retake.Moded: "mode", retake.Timed: "time only",
+}
+
+// Groups parts changes by their kind, what is lost first.
+func Groups(changes []retake.Change) []Group {
+	by := map[retake.Difference][]retake.Change{}
+	for _, c := range changes {
+		by[c.What] = append(by[c.What], c)
+	}
+	var out []Group
+	for _, what := range groupOrder {
+		if len(by[what]) == 0 {
+			continue
+		}
+		g := Group{What: what, Changes: by[what], lines: fold(by[what])}
+		for i := range g.Changes {
+			if !g.Changes[i].IsDir() {
+				g.files++
+			}
+		}
+		out = append(out, g)
+	}
+	return out
+}
+
+func (g Group) count() string {
+	if g.files > 0 {
+		return Files(g.files)
+	}
+	return Number(int64(len(g.Changes)), "directory", "directories")
+}
+
+func (l Look) groupWord(what retake.Difference, word string) string {
+	switch what {
+	case retake.Deleted:
+		return l.Red(word)
+	case retake.Added:
+		return l.Green(word)
+	case retake.Timed:
+		return l.Dim(word)
+	default:
+		return l.Bold(word)
+	}
+}
+
+// total counts files whose bytes, kind or mode changed; times alone do not count.
+func total(gs []Group) int64 {
+	var n int64
+	for _, g := range gs {
+		if g.What != retake.Timed {
+			n += g.files
+		}
+	}
+	return n
+}
+
+// remark is what can be told about one line.
+func (l Look) remark(what retake.Difference, line folded, counts map[string]LineCount) string {
+	c := line.change
+	if c == nil {
+		return l.Dim(l.sum(line))
+	}
+	if n, ok := counts[c.Path]; ok {
+		return l.linesOf(n)
+	}
+	both := c.Before != nil && c.After != nil
+	switch {
+	case what == retake.Retyped && both:
+		return l.Dim(fmt.Sprintf("%s %s %s", termtext.Escape(string(c.Before.Kind)), l.Glyphs.Arrow, termtext.Escape(string(c.After.Kind))))
+	case what == retake.Moded && both:
+		return l.Dim(l.modes(c))
+	case what == retake.Timed:
+		return l.Dim("only its time")
+	case c.IsDir():
+		return ""
+	case isLink(c):
+		return l.Dim("link")
+	case what == retake.Edited && both:
+		return l.Dim(fmt.Sprintf("%s %s %s", termtext.Bytes(c.Before.Size), l.Glyphs.Arrow, termtext.Bytes(c.After.Size)))
+	}
+	return l.Dim(termtext.Bytes(max(line.bytes, -line.bytes)))
+}
+
+func (l Look) linesOf(n LineCount) string {
+	var parts []string
+	if n.Plus > 0 {
+		parts = append(parts, l.Green("+"+termtext.Count(n.Plus)))
+	}
+	if n.Minus > 0 {
+		parts = append(parts, l.Red(l.Glyphs.Minus+termtext.Count(n.Minus)))
+	}
+	return strings.Join(parts, " ")
+}
+
+// sum tells what a folded directory stands for.
+func (l Look) sum(line folded) string {
+	var parts []string
+	if line.files > 0 {
+		parts = append(parts, Files(line.files))
+	} else {
+		parts = append(parts, Number(line.dirs, "directory", "directories"))
+	}
+	if line.bytes != 0 {
+		parts = append(parts, termtext.Bytes(max(line.bytes, -line.bytes)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// modes tells which of mode, owner and attributes changed.
+func (l Look) modes(c *retake.Change) string {
+	var parts []string
+	if c.Before.Mode != c.After.Mode {
+		parts = append(parts, fmt.Sprintf("%04o %s %04o", c.Before.Mode, l.Glyphs.Arrow, c.After.Mode))
+	}
+	if c.Before.UID != c.After.UID || c.Before.GID != c.After.GID {
+		parts = append(parts, fmt.Sprintf("owner %d:%d %s %d:%d", c.Before.UID, c.Before.GID, l.Glyphs.Arrow, c.After.UID, c.After.GID))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "attributes, links or holes")
+	}
+	return strings.Join(parts, ", ")
+}

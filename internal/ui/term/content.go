@@ -1,0 +1,144 @@
+package term
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/secrets"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+)
+
+// TextLimit is the largest file whose lines are compared.
+const TextLimit = 1 << 20
+
+// Content reads the two sides of changes.
+type Content struct {
+	Service   retake.Service
+	Workspace retake.WorkspaceID
+	Now       bool // the later side is the live directory
+}
+
+// Sides are the texts of a change; why is set when there are no lines to compare.
+type Sides struct {
+	before, after string
+	why           string
+	covered       bool
+}
+
+// Covered shows no likely secret. Lines are compared as they are and covered one by one, so
+// that a secret that changed is seen to have changed; a key of many lines is not shown.
+func (s Sides) Covered() Sides {
+	s.covered = true
+	const manyLines = "private key"
+	if s.why == "" && (slices.Contains(secrets.Find([]byte(s.before)), manyLines) || slices.Contains(secrets.Find([]byte(s.after)), manyLines)) {
+		s.before, s.after, s.why = "", "", "contains a private key, not shown"
+	}
+	return s
+}
+
+// Read gives both sides. Files of now may be gone or other ones by this time;
+// that is no error.
+func (r Content) Read(ctx context.Context, c retake.Change) (Sides, error) {
+	if why := unfit(c); why != "" {
+		return Sides{why: why}, nil
+	}
+	var s Sides
+	var err error
+	if c.Before != nil {
+		if s.before, err = r.Text(r.Service.Bytes(ctx, c.Before.Object)); err != nil {
+			return s, fmt.Errorf("read %q as it was: %w", c.Path, err)
+		}
+	}
+	if c.After != nil {
+		s.after, err = r.later(ctx, c)
+		if r.Now && (retake.IsKind(err, retake.NotFound) || retake.IsKind(err, retake.Moved)) {
+			return Sides{why: "gone while we looked"}, nil
+		}
+		if err != nil {
+			return s, fmt.Errorf("read %q as it is: %w", c.Path, err)
+		}
+	}
+	switch {
+	case len(s.before) > TextLimit || len(s.after) > TextLimit:
+		s.why = "grew while we looked"
+	case termtext.Binary(s.before) || termtext.Binary(s.after):
+		s.why = "binary"
+	}
+	return s, nil
+}
+
+// unfit tells why an entry has no lines to compare; empty when it may have.
+func unfit(c retake.Change) string {
+	for _, e := range []*retake.Entry{c.Before, c.After} {
+		switch {
+		case e == nil:
+		case e.Kind != retake.KindFile && e.Kind != retake.KindSymlink:
+			return string(e.Kind)
+		case e.Size > TextLimit:
+			return termtext.Bytes(e.Size) + ", lines are compared up to " + termtext.Bytes(TextLimit)
+		}
+	}
+	return ""
+}
+
+func (r Content) later(ctx context.Context, c retake.Change) (string, error) {
+	if !r.Now {
+		return r.Text(r.Service.Bytes(ctx, c.After.Object))
+	}
+	in, _, err := r.Service.Open(ctx, r.Workspace, "now", c.Path)
+	return r.Text(in, err)
+}
+
+// Text reads one byte more than the limit, so that the caller sees what grew.
+func (Content) Text(in io.ReadCloser, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	_, err = io.Copy(&b, io.LimitReader(in, TextLimit+1))
+	if shut := in.Close(); err == nil {
+		err = shut
+	}
+	return b.String(), err
+}
+
+// LineCount is how many lines a change inserted and removed.
+type LineCount struct{ Plus, Minus int64 }
+
+func countLines(edits []Edit) LineCount {
+	var n LineCount
+	for _, e := range edits {
+		switch e.Op {
+		case '+':
+			n.Plus++
+		case '-':
+			n.Minus++
+		}
+	}
+	return n
+}
+
+// Measure counts the lines of what is listed by itself; what is folded has bytes only.
+func (r Content) Measure(ctx context.Context, groups []Group) (map[string]LineCount, error) {
+	counts := map[string]LineCount{}
+	for _, g := range groups {
+		for _, line := range g.lines {
+			c := line.change
+			if c == nil || c.IsDir() || isLink(c) || c.What == retake.Retyped || c.What == retake.Moded || made(c.Path) {
+				continue
+			}
+			s, err := r.Read(ctx, *c)
+			if err != nil {
+				return nil, err
+			}
+			if s.why == "" {
+				counts[c.Path] = countLines(DiffLines(SplitLines(s.before), SplitLines(s.after)))
+			}
+		}
+	}
+	return counts, nil
+}

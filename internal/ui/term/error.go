@@ -1,0 +1,154 @@
+package term
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+)
+
+// RenderError says what happened, whether anything was changed, what to do.
+func RenderError(l Look, e retake.Error) string {
+	var b strings.Builder
+	for i, line := range l.inLines(Sentence(termtext.Escape(l.homely(e.What)))) {
+		sign := l.Red(l.Glyphs.No)
+		if i > 0 {
+			sign = strings.Repeat(" ", termtext.Width(l.Glyphs.No))
+		}
+		fmt.Fprintf(&b, "%s %s\n", sign, l.Bold(line))
+	}
+	if e.Err != nil && tellsCause(e.Kind) {
+		label := "because:"
+		for line := range strings.SplitSeq(e.Err.Error(), "\n") { // joined errors have a line each
+			fmt.Fprintf(&b, "  %s %s\n", l.Dim(label), termtext.Escape(line))
+			label = "     and:"
+		}
+	}
+	if e.Safe != "" {
+		for _, line := range l.inLines(Sentence(termtext.Escape(l.homely(e.Safe)))) {
+			fmt.Fprintf(&b, "  %s\n", line)
+		}
+	}
+	for _, line := range l.Hints(e.Hint) {
+		fmt.Fprintf(&b, "  %s\n", line)
+	}
+	return b.String()
+}
+
+// errorIndent is what the signs of an error take of a line.
+const errorIndent = 2
+
+// inLines is a sentence in lines that fit. Without a width nothing is broken: programs
+// that read errors search for whole sentences.
+func (l Look) inLines(text string) []string {
+	if l.Width <= 0 {
+		return []string{text}
+	}
+	return Wrapped(text, max(l.Width-errorIndent, 20))
+}
+
+// Hints are the hints of an error: a label and a command on each line, the commands below
+// each other. A command is never broken, because people copy it; a list of words is.
+func (l Look) Hints(text string) []string {
+	if text == "" {
+		return nil
+	}
+	hints := strings.Split(text, "\n")
+	wide, room := 0, max(l.Width-errorIndent, 20)
+	for i, h := range hints {
+		hints[i] = termtext.Escape(h)
+		label, _, _ := cutLabel(hints[i])
+		wide = max(wide, termtext.Width(label))
+	}
+	for _, h := range hints {
+		label, command, ok := cutLabel(h)
+		need := hintGap + termtext.Width(command)
+		if ok && l.Width > 0 && wide+need > room && termtext.Width(label)+need <= room {
+			wide = 0 // what would not fit in a column stands beside its label
+		}
+	}
+	var out []string
+	for _, h := range hints {
+		label, command, ok := cutLabel(h)
+		if !ok {
+			out = append(out, l.inLines(Sentence(h))...)
+			continue
+		}
+		label = termtext.Pad(Capital(label), wide) + strings.Repeat(" ", hintGap)
+		out = append(out, l.hintList(label, command, room)...)
+	}
+	return out
+}
+
+// hintGap is how many spaces stand between a label and its command.
+const hintGap = 2
+
+// cutLabel cuts "label: command" apart; the colon stays with the label.
+func cutLabel(hint string) (label, command string, ok bool) {
+	label, command, ok = strings.Cut(hint, ": ")
+	if !ok {
+		return "", hint, false
+	}
+	return label + ":", command, true
+}
+
+// hintList breaks the words of one hint, if they are a list that does not fit. They go on
+// below where they began.
+func (l Look) hintList(label, words string, room int) []string {
+	indent := termtext.Width(label)
+	if l.Width <= 0 || indent+termtext.Width(words) <= room || !strings.Contains(words, ", ") {
+		return []string{l.Dim(label) + words}
+	}
+	lines := Wrap(words, max(room-indent, 20))
+	for i := range lines {
+		if i == 0 {
+			lines[i] = l.Dim(label) + lines[i]
+			continue
+		}
+		lines[i] = strings.Repeat(" ", indent) + lines[i]
+	}
+	return lines
+}
+
+// homely writes the home of the user as ~ where it begins a path in a sentence, as every
+// other place does. Hints stay as they are: what is typed may stand in quotes.
+func (l Look) homely(text string) string {
+	if l.Home == "" || l.Home == "/" {
+		return text
+	}
+	words := strings.Split(text, " ")
+	for i, w := range words {
+		if rest, ok := strings.CutPrefix(w, l.Home+"/"); ok {
+			words[i] = "~/" + rest
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// tellsCause reports whether what lies below the error helps whoever reads it.
+func tellsCause(k retake.ErrorKind) bool {
+	return k == retake.Internal || k == retake.Away || k == retake.Damaged
+}
+
+// Sentence begins with a capital and ends with a stop. What is no plain word,
+// such as a path, stays as it is.
+func Sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	s = Capital(s)
+	if strings.ContainsRune(".?:", rune(s[len(s)-1])) {
+		return s
+	}
+	return s + "."
+}
+
+// Capital begins with a capital, if that is a plain word.
+func Capital(s string) string {
+	first, _, _ := strings.Cut(s, " ")
+	if first == "" || first == "retake" || strings.Trim(strings.TrimRight(first, ",:."), "abcdefghijklmnopqrstuvwxyz'") != "" || first[0] == '\'' {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

@@ -1,0 +1,134 @@
+package term
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/retake-dev/retake/internal/pure/termtext"
+)
+
+// Look is how text is drawn on one stream.
+type Look struct {
+	Paint
+	Glyphs termtext.Glyphs
+	Width  int
+	Now    time.Time
+	Home   string
+	ASCII  bool
+	Goals  Goals // names for titles, when they were looked up
+
+	ListWord string // how every path of a plan is seen; empty: by the flag
+}
+
+// list is how every path of a plan is seen.
+func (l Look) list() string {
+	if l.ListWord != "" {
+		return l.ListWord
+	}
+	return "--list"
+}
+
+// Sep stands between facts of one line.
+func (l Look) Sep() string {
+	if l.ASCII {
+		return " - "
+	}
+	return " · "
+}
+
+// Facts joins what is not empty.
+func (l Look) Facts(parts ...string) string {
+	var kept []string
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, l.Sep())
+}
+
+// Path shows an absolute path, with ~ for the home directory.
+func (l Look) Path(p string) string {
+	if l.Home != "" && l.Home != string(filepath.Separator) {
+		if p == l.Home {
+			return "~"
+		}
+		if rest, ok := strings.CutPrefix(p, l.Home+string(filepath.Separator)); ok {
+			return "~" + string(filepath.Separator) + termtext.Escape(rest)
+		}
+	}
+	return termtext.Escape(p)
+}
+
+// Word is a path that can be pasted into a shell.
+func (l Look) Word(p string) string {
+	if word := termtext.ShellWord(termtext.Escape(p)); word != p {
+		return word
+	}
+	return l.Path(p)
+}
+
+// Clock is a time as briefly as now allows.
+func (l Look) Clock(t time.Time) string { return termtext.Clock(t, l.Now) }
+
+// Ago never goes below zero: the clock may stand behind what was recorded.
+func (l Look) Ago(t time.Time) string { return termtext.Ago(max(l.Now.Sub(t), 0)) }
+
+// Ends sets a to the left and b to the right of a line. The widths are those
+// before coloring.
+func (l Look) Ends(a, b string, aWidth, bWidth int) string {
+	return a + strings.Repeat(" ", max(l.Width-aWidth-bWidth, 2)) + b
+}
+
+// Number names a count with its noun: 1 file, 1,204 files, no files.
+func Number(n int64, one, many string) string {
+	switch n {
+	case 0:
+		return "no " + many
+	case 1:
+		return "1 " + one
+	}
+	return termtext.Count(n) + " " + many
+}
+
+// Numeral is the number of a checkpoint.
+func Numeral(n int64) string { return strconv.FormatInt(n, 10) }
+
+// Files counts files.
+func Files(n int64) string { return Number(n, "file", "files") }
+
+// Checkpoints counts checkpoints.
+func Checkpoints(n int64) string { return Number(n, "checkpoint", "checkpoints") }
+
+// LineText shows a line of a file: tabs stay, they are harmless.
+func LineText(s string) string {
+	parts := strings.Split(s, "\t")
+	for i, p := range parts {
+		parts[i] = termtext.Escape(p)
+	}
+	return strings.Join(parts, "\t")
+}
+
+// Hang breaks a painted line between its words so that it fits, and lets what follows begin
+// at a column. Where a line fits, or nobody looks at it, it stays as it is.
+func (l Look) Hang(line string, column int) string {
+	if l.Width <= 0 || l.ShownWidth(line) <= l.Width {
+		return line
+	}
+	var out []string
+	now := ""
+	for i, word := range strings.Split(line, " ") {
+		longer := now + " " + word
+		switch {
+		case i == 0:
+			now = word
+		case word != "" && l.ShownWidth(longer) > l.Width && l.ShownWidth(strings.TrimRight(now, " ")) > column:
+			out, now = append(out, strings.TrimRight(now, " ")), strings.Repeat(" ", column)+word
+		default:
+			now = longer
+		}
+	}
+	return strings.Join(append(out, strings.TrimRight(now, " ")), "\n")
+}

@@ -1,0 +1,142 @@
+package term
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+)
+
+// Deed is what consenting to an obstacle means: "delete 1,132 files". It stands in
+// questions and in refusals, and is not escaped yet.
+func Deed(p *retake.Plan, o retake.Obstacle) string {
+	it := "it"
+	if len(o.Paths) > 1 {
+		it = "them"
+	}
+	switch o.Class {
+	case retake.ObstacleMassDelete:
+		return "delete " + Files(tallyOf(p).deleted)
+	case retake.ObstacleUncaptured:
+		return "continue although no checkpoint contains " + some(o.Paths, "something") + " for sure"
+	case retake.ObstacleChanged:
+		return changedDeed(p, o.Paths)
+	case retake.ObstaclePartial:
+		return "go to " + goal(p) + ", which is incomplete"
+	case retake.ObstacleHeld:
+		return "replace " + some(o.Paths, "something") + " while programs hold " + it
+	case retake.ObstacleDatabase:
+		return "replace " + some(o.Paths, "a database") + " while a program has " + it + " open"
+	case retake.ObstacleSpace:
+		return "begin with too little room"
+	case retake.ObstacleNames:
+		return "write " + some(o.Paths, "names") + " though this disk takes several names for one"
+	case retake.ObstacleOverlap:
+		return "leave " + some(o.Paths, "something") + ", which may be the work of someone else"
+	case retake.ObstacleAgentWorking:
+		return "change files while " + atWork(o.Text) + " working on them"
+	case retake.ObstacleGit:
+		return gitDeed(p)
+	case retake.ObstacleSetuid:
+		return "write " + some(o.Paths, "files") + ", run with the rights of the owner"
+	}
+	return "continue although " + strings.TrimRight(o.Text, ".")
+}
+
+// atWork are the agents that a warning names: "Claude Code is".
+func atWork(text string) string {
+	name, _, one := strings.Cut(text, " has been working")
+	if !one || strings.Count(text, " has been working") > 1 {
+		return "agents are"
+	}
+	return name + " is"
+}
+
+// gitDeed is what happens to git: it stays behind, or it is moved.
+func gitDeed(p *retake.Plan) string {
+	if len(p.Git) == 0 {
+		return "take git back: commits, branches and the index"
+	}
+	return "change the files and leave git on " + p.Git[0].Now.String()
+}
+
+// changedDeed tells apart what is written over and what goes altogether: a new file is
+// in no checkpoint yet, and "overwrite" would hide that it goes.
+func changedDeed(p *retake.Plan, paths []string) string {
+	gone := 0
+	for _, path := range paths {
+		if slices.ContainsFunc(p.Deletes, func(s retake.Step) bool { return s.Path == path }) {
+			gone++
+		}
+	}
+	edits := "your edits of "
+	if len(paths) < 2 {
+		edits = "your edit of "
+	}
+	switch {
+	case gone == 0:
+		return "overwrite " + edits + some(paths, "something")
+	case gone == len(paths):
+		return "delete " + some(paths, "") + ", changed since the last checkpoint"
+	}
+	return "delete or overwrite " + edits + some(paths, "")
+}
+
+// some names one path, or counts several.
+func some(paths []string, none string) string {
+	switch len(paths) {
+	case 0:
+		return none
+	case 1:
+		return paths[0]
+	}
+	return Number(int64(len(paths)), "path", "paths")
+}
+
+// Unaccepted are the classes that nobody consented to, in the order of the plan. A
+// class asks once, for all its paths.
+func Unaccepted(p *retake.Plan, accepted []string) []retake.Obstacle {
+	var out []retake.Obstacle
+	for _, o := range p.Obstacles {
+		if slices.Contains(accepted, o.Class) {
+			continue
+		}
+		i := slices.IndexFunc(out, func(have retake.Obstacle) bool { return have.Class == o.Class })
+		if i < 0 {
+			out = append(out, o)
+			continue
+		}
+		out[i].Paths = slices.Concat(out[i].Paths, o.Paths)
+		out[i].Text += ", and " + o.Text
+	}
+	return out
+}
+
+// NumbersOf is the sum of a plan in words: deletions first.
+func NumbersOf(p *retake.Plan) []string {
+	w, t := wordsOf(p.Course), tallyOf(p)
+	var out []string
+	add := func(word string, n int64) {
+		if n > 0 {
+			out = append(out, word+" "+termtext.Count(n))
+		}
+	}
+	add("delete", t.deleted)
+	add(w.bring, t.brought)
+	add(w.change, t.changed)
+	add("merge", t.merged)
+	if t.beside > 0 {
+		out = append(out, "put "+termtext.Count(t.beside)+" beside")
+	}
+	return out
+}
+
+// LastQuestion has the numbers once more.
+func LastQuestion(p *retake.Plan) string {
+	q := wordsOf(p.Course).now + " " + termtext.Escape(goal(p)) + " now"
+	if n := NumbersOf(p); len(n) > 0 {
+		q += ": " + strings.Join(n, ", ")
+	}
+	return q + "?"
+}

@@ -1,0 +1,31 @@
+package term
+
+import "github.com/retake-dev/retake/internal/pure/termtext"
+
+// alike reports whether paths that differ look the same once their beginning is cut.
+func (l Look) alike(paths []string, width int) bool {
+	seen := map[string]string{}
+	for _, p := range paths {
+		cut := l.tail(p, width)
+		if other, ok := seen[cut]; ok && other != p {
+			return true
+		}
+		seen[cut] = p
+	}
+	return false
+}
+
+// PathCut cuts a path that does not fit: at its beginning, or in the middle.
+func (l Look) PathCut(path string, width int, middle bool) string {
+	if !middle || termtext.Width(path) <= width {
+		return l.tail(path, width)
+	}
+	head, used := "", 0
+	for c, w := range termtext.Characters(path) {
+		if used += w; used > width/2 {
+			break
+		}
+		head += c
+	}
+	return head + l.tail(path[len(head):], width-termtext.Width(head))
+}

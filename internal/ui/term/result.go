@@ -1,0 +1,179 @@
+package term
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+)
+
+// RenderResult tells what was done: deletions first, how it comes back, what is
+// not as it should be.
+func RenderResult(l Look, p *retake.Plan, res retake.RestoreResult, took time.Duration) string {
+	var b strings.Builder
+	b.WriteString(resultHead(l, p, res, took) + "\n\n")
+	b.WriteString("  " + resultCounts(l, p, res) + "\n")
+	field := func(name, text string) {
+		fmt.Fprintf(&b, "  %s%s\n", l.Dim(termtext.Pad(name, wordColumns)), text)
+	}
+	if res.Safety.ID != "" {
+		had := "everything you had"
+		if p.Lost != nil && p.Safety.There {
+			had = "the last known state"
+		}
+		field("before", "checkpoint "+l.Bold(fmt.Sprint(res.Safety.Number))+", "+had)
+	}
+	if res.Checkpoint.ID != "" {
+		field("now", nowText(l, p, res))
+	}
+	if text := editsText(p); text != "" {
+		field("edits", strings.ToLower(text[:1])+strings.TrimSuffix(text[1:], "."))
+	}
+	for i, line := range meaningLines(l, p) {
+		field([]string{"content", ""}[min(i, 1)], line)
+	}
+	for _, g := range res.Git {
+		for i, line := range gitLeft(l, g) {
+			field([]string{"git", ""}[min(i, 1)], line)
+		}
+	}
+	for _, k := range p.Keeps {
+		if k.Why == retake.KeepConflict && k.Side != "" {
+			field("beside", termtext.Escape(k.Side)+l.Dim("  the other version of "+termtext.Escape(k.Path)))
+		}
+	}
+	for _, h := range res.Holders {
+		field("running", fmt.Sprintf("%s %d still has the old %s open: restart it", termtext.Escape(h.Command), h.PID, termtext.Escape(h.Path)))
+	}
+	for _, e := range p.Effects {
+		field("external", termtext.Escape(e.ID)+" "+termtext.Escape(e.Text)+l.Dim("  "+e.Word()))
+	}
+	for _, f := range res.Failed {
+		fmt.Fprintf(&b, "  %s%s  %s\n", l.Red(termtext.Pad("left", wordColumns)), termtext.Escape(f.Path), l.Dim(termtext.Escape(f.Why)))
+	}
+	return b.String()
+}
+
+// mostMeanings are told in a result; more are counted.
+const mostMeanings = 4
+
+// meaningLines say what was done to the content of files: rows, packages, settings.
+func meaningLines(l Look, p *retake.Plan) []string {
+	all := slices.Concat(meansOf(p.Writes), meansOf(p.Deletes))
+	var out []string
+	for _, m := range all[:min(len(all), mostMeanings)] {
+		out = append(out, l.Glyphs.Cut(termtext.Escape(m.path)+"  "+l.Words(m.text), l.Width-2-wordColumns))
+	}
+	if more := len(all) - len(out); more > 0 {
+		out = append(out, l.Dim("and "+Files(int64(more))+" more"))
+	}
+	return out
+}
+
+// gitLeft says where a repository is and was, and how it is moved too.
+func gitLeft(l Look, g retake.GitLeft) []string {
+	text := "stays on " + termtext.Escape(g.Now.String())
+	if g.Path != ".git" {
+		text = termtext.Escape(g.Path) + " " + text
+	}
+	then := fmt.Sprintf("it was %s", termtext.Escape(g.Then.String()))
+	if g.Checkpoint > 0 {
+		then = fmt.Sprintf("in checkpoint %d %s", g.Checkpoint, then)
+	}
+	lines := Wrap(text+"; "+then, l.Width-2-wordColumns)
+	if c := g.Command(); c != "" {
+		lines = append(lines, l.Dim("move it too: ")+termtext.Escape(c))
+	}
+	return lines
+}
+
+func resultHead(l Look, p *retake.Plan, res retake.RestoreResult, took time.Duration) string {
+	sign := l.Green(l.Glyphs.Yes)
+	if len(res.Failed) > 0 {
+		sign = l.Yellow(termtext.Pad("!", termtext.Width(l.Glyphs.Yes)))
+	}
+	what := wordsOf(p.Course).done + " " + termtext.Escape(goal(p))
+	right := termtext.Took(took)
+	room := l.Width - termtext.Width(l.Glyphs.Yes) - 1 - termtext.Width(what) - termtext.Width(right) - 4
+	about := l.Glyphs.Cut(aboutGoal(l, p), max(room, 0))
+	head := sign + " " + l.Bold(what)
+	width := termtext.Width(l.Glyphs.Yes) + 1 + termtext.Width(what)
+	if about != "" {
+		head += "  " + about
+		width += 2 + termtext.Width(about)
+	}
+	return l.Ends(head, l.Dim(right), width, termtext.Width(right))
+}
+
+// resultCounts are the numbers of the plan without what was left.
+func resultCounts(l Look, p *retake.Plan, res retake.RestoreResult) string {
+	left := map[string]bool{}
+	for _, f := range res.Failed {
+		left[f.Path] = true
+	}
+	done := *p
+	done.Deletes, done.Writes, done.Merges = without(p.Deletes, left), without(p.Writes, left), without(p.Merges, left)
+	w, t := wordsOf(p.Course), tallyOf(&done)
+	part := func(word string, n int64) string {
+		if n == 0 {
+			return ""
+		}
+		return word + " " + termtext.Count(n)
+	}
+	text := l.Facts(part("deleted", t.deleted), part(w.brought, t.brought), part(w.turned, t.changed), part("merged", t.merged),
+		part("put beside", t.beside), part("left as is", t.kept))
+	if len(done.Writes)+len(done.Merges) == 0 || !res.ReadBack {
+		return text
+	}
+	const note = "every byte read back"
+	gap := l.Width - 2 - termtext.Width(text) - len(note)
+	if gap < 2 {
+		return text + "\n  " + l.Dim(note)
+	}
+	return text + strings.Repeat(" ", gap) + l.Dim(note)
+}
+
+func without(steps []retake.Step, left map[string]bool) []retake.Step {
+	var out []retake.Step
+	for _, s := range steps {
+		if !left[s.Path] {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func nowText(l Look, p *retake.Plan, res retake.RestoreResult) string {
+	text := "checkpoint " + l.Bold(fmt.Sprint(res.Checkpoint.Number))
+	to := p.Course == retake.CourseRestore || p.Course == retake.CourseFinish
+	switch same := res.Checkpoint.Content != "" && res.Checkpoint.Content == res.Target.Content; {
+	case to && same:
+		return text + fmt.Sprintf(", same files as %d", res.Target.Number)
+	case to && len(p.Keeps) > 0 && len(p.Paths) == 0 && len(res.Failed) == 0:
+		return text + fmt.Sprintf(", as %d but for what was kept", res.Target.Number)
+	}
+	if res.Checkpoint.Content != "" && res.Checkpoint.Content == res.Safety.Content {
+		text += fmt.Sprintf(", same files as %d", res.Safety.Number)
+	}
+	return text
+}
+
+// PartlyDone is the error of a plan of which something was left.
+func PartlyDone(res retake.RestoreResult) *retake.Error {
+	n := int64(len(res.Failed))
+	verb := "were"
+	if n == 1 {
+		verb = "was"
+	}
+	e := &retake.Error{
+		Kind: retake.Partly, What: fmt.Sprintf("%s %s left as found", Number(n, "path", "paths"), verb), Safe: "All else is done.",
+		Hint: "undo it: retake undo\nsee what changed: retake diff",
+	}
+	if res.Safety.ID != "" {
+		e.Safe += fmt.Sprintf(" Checkpoint %d has everything from before.", res.Safety.Number)
+	}
+	return e
+}

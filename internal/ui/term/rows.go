@@ -1,0 +1,195 @@
+package term
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+)
+
+// Rows is a timeline made ready: each row has its place in the graph, and is drawn as one
+// line when somebody looks at it.
+type Rows struct {
+	lines []rowLine
+	cols  columns
+}
+
+type rowLine struct {
+	row     row
+	subject Subject
+}
+
+// Subject is what one line of a timeline stands for: one of these is set.
+type Subject struct {
+	Checkpoint *retake.Checkpoint
+	Run        []retake.Checkpoint // quiet checkpoints, newest first
+	Left       []retake.Checkpoint // checkpoints that a restore left behind, folded
+	Fork       *ForkLine
+	Forks      int // forks that are not shown one by one
+	Now        *retake.Counts
+	Effect     *retake.Effect
+}
+
+// Key is the same for the same subject, also after rows came or went.
+func (s Subject) Key() string {
+	switch {
+	case s.Checkpoint != nil:
+		return string(s.Checkpoint.ID)
+	case len(s.Run) > 0:
+		return string(s.Run[len(s.Run)-1].ID)
+	case len(s.Left) > 0:
+		return "left " + string(s.Left[len(s.Left)-1].ID)
+	case s.Fork != nil:
+		return string(s.Fork.ID)
+	case s.Effect != nil:
+		return "effect " + s.Effect.ID
+	case s.Now != nil:
+		return "now"
+	}
+	return "forks"
+}
+
+// Arrange makes a timeline ready. Folded puts what restores left behind into one line for
+// each run.
+func (l Look) Arrange(v View, folded bool) *Rows {
+	out := &Rows{}
+	if len(v.Checkpoints) == 0 {
+		return out
+	}
+	at := v.before()
+	us, spots := v.rungs(folded)
+	behind := v.behind()
+	var rows []row
+	if v.hasNow() {
+		r := l.nowRow(v)
+		rows = append(rows, r)
+		now := v.Now
+		if now == nil {
+			now = &retake.Counts{}
+		}
+		out.lines = append(out.lines, rowLine{r, Subject{Now: now}})
+	}
+	for i, u := range us {
+		r := l.rowOf(u, v)
+		r.spot = spots[i]
+		if len(u.checkpoints) == 1 {
+			r.tellIdle(l, u.checkpoints[0], at)
+		}
+		if u.checkpoints != nil && behind[u.checkpoints[0].ID] {
+			r.left, r.loose = true, true
+		}
+		rows = append(rows, r)
+		out.lines = append(out.lines, rowLine{r, subjectOf(u)})
+		for k := len(r.effects) - 1; k >= 0; k-- {
+			out.lines = append(out.lines, rowLine{r, Subject{Effect: &r.effects[k]}})
+		}
+	}
+	fitted := slices.DeleteFunc(rows, func(r row) bool { return r.fold })
+	out.cols = fit(l, fitted, lanesOf(spots), v.verified())
+	return out
+}
+
+func subjectOf(u rung) Subject {
+	switch {
+	case u.fork != nil:
+		return Subject{Fork: u.fork}
+	case u.left:
+		return Subject{Left: u.checkpoints}
+	case u.more > 0:
+		return Subject{Forks: u.more}
+	case len(u.checkpoints) > 1:
+		return Subject{Run: u.checkpoints}
+	}
+	return Subject{Checkpoint: &u.checkpoints[0]}
+}
+
+// Len is how many lines there are.
+func (r *Rows) Len() int { return len(r.lines) }
+
+// At is what a line stands for.
+func (r *Rows) At(i int) Subject { return r.lines[i].subject }
+
+// Head names the columns.
+func (r *Rows) Head(l Look) string { return l.Dim(r.cols.head()) }
+
+// Draw draws one line.
+func (r *Rows) Draw(l Look, i int) string {
+	at := r.lines[i]
+	text := ""
+	switch {
+	case at.subject.Effect != nil:
+		text = l.effectRow(r.cols, at.row, *at.subject.Effect)
+	case at.row.fold:
+		text = l.foldRow(r.cols, at.row)
+	default:
+		text = l.briefRow(r.cols, at.row)
+	}
+	return strings.TrimRight(text, " ")
+}
+
+// briefRow is a row in one line. A flag stands where nothing was verified, or before what
+// changed; its reason is on the card.
+func (l Look) briefRow(c columns, r row) string {
+	brief := r
+	if c.wide {
+		own := r.leadOf(true)
+		room := c.story
+		if own != "" {
+			room -= termtext.Width(own) + termtext.Width(l.Sep())
+		}
+		return l.rowLine(c, brief, l.Facts(l.Dim(own), l.points(r.points, room, r.left)))
+	}
+	lead := l.Dim(l.Glyphs.Cut(r.leadOf(false), c.lead))
+	if len(r.flags) > 0 && r.pins == "" {
+		f := r.flags[0]
+		if len(r.badges) == 0 && termtext.Width(f.word) <= c.verify-c.gap(r) {
+			brief.badges = []Badge{{Text: f.word, Color: f.color, word: true}}
+		} else {
+			lead = f.color(l.Glyphs.Cut(f.word, c.lead))
+		}
+	}
+	return l.rowLine(c, brief, lead)
+}
+
+// foldRow tells of checkpoints that a restore left, in one line.
+func (l Look) foldRow(c columns, r row) string {
+	room := c.number + 2 + c.when
+	rest := c.title + 2 + c.verify + c.files + 2 + c.lead
+	if c.wide {
+		rest = c.title + 2 + c.verify + c.files + 2 + c.story
+	}
+	return l.graphRow(r.spot, l.Dim(r.node), c.lanes) + l.Dim(termtext.PadLeft(r.number, room)+"  "+l.Glyphs.Cut(r.title, rest))
+}
+
+// leftRow is the row of checkpoints that were folded because a restore left them.
+func (l Look) leftRow(u rung) row {
+	newest, oldest := u.checkpoints[0].Number, u.checkpoints[len(u.checkpoints)-1].Number
+	r := row{node: l.Glyphs.Dots, quiet: true, fold: true, number: Numeral(newest)}
+	if oldest != newest {
+		r.number = Numeral(oldest) + l.Glyphs.Dash + Numeral(newest)
+	}
+	var parts []string
+	for i := len(u.checkpoints) - 1; i >= 0; i-- {
+		for _, e := range u.checkpoints[i].Effects {
+			parts = append(parts, termtext.Escape(e.ID))
+		}
+	}
+	if n := len(parts); n > 4 {
+		parts = []string{Number(int64(n), "effect", "effects")}
+	}
+	if u.more > 0 {
+		parts = append(parts, Number(int64(u.more), "fork", "forks"))
+	}
+	r.title = leftBehind + " by a restore"
+	if n := len(parts); n > 0 {
+		with := parts[n-1]
+		if n > 1 {
+			with = strings.Join(parts[:n-1], ", ") + " and " + with
+		}
+		r.title += ", with " + with
+	}
+	r.title += fmt.Sprintf("; h shows %s", map[bool]string{true: "it", false: "them"}[oldest == newest])
+	return r
+}

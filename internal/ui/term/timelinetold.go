@@ -1,0 +1,308 @@
+package term
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+)
+
+// told is what really changed in a checkpoint: a column when the timeline is wide, and lines
+// below the title for what has no room there.
+func (l Look) told(c columns, r row) (story string, second []string) {
+	if !c.wide {
+		var points []retake.Point
+		if r.heavy {
+			points = l.unnamed(r, 0)
+		}
+		return "", l.secondLines(l.Width-c.graph-c.indent(), r.flags, points)
+	}
+	own, full := r.leadOf(true), c.story // full is the room for the points
+	if own != "" {
+		full -= termtext.Width(own) + termtext.Width(l.Sep())
+	}
+	if story, ok := l.oneLine(r, full); ok {
+		return l.Facts(l.Dim(own), story), nil
+	}
+	all := termtext.Width(l.joinedAs(r.points, len(r.points), l.brief))
+	shown, rest := r.points, []retake.Point(nil)
+	if r.heavy && full < all {
+		n := l.fitting(r.points, full)
+		shown, rest = r.points[:n], l.unnamed(r, n)
+	}
+	flags := slices.Clone(r.flags)
+	if len(flags) > 0 {
+		flags[0].word = "" // it has a column
+	}
+	second = l.secondLines(c.title+2+c.flag+2+c.verify+c.files+2+c.story, flags, rest)
+	return l.Facts(l.Dim(own), l.points(shown, full, r.left)), second
+}
+
+// oneLine is what changed and the reason of a flag in one column, if that has the room: all
+// that matters, or one point and a count.
+func (l Look) oneLine(r row, room int) (string, bool) {
+	reason, points := "", r.points
+	if len(r.flags) == 1 {
+		reason, points = r.flags[0].why, l.unnamed(r, 0)
+	}
+	if reason != "" && len(points) > 0 {
+		room -= termtext.Width(l.Sep())
+	}
+	room -= termtext.Width(reason)
+	all := termtext.Width(l.joinedAs(points, len(points), l.brief))
+	least := min(all, termtext.Width(l.joinedAs(points, 1, l.brief)))
+	if len(r.flags) > 1 || room < least || r.heavy && room < all {
+		return "", false
+	}
+	return l.Facts(l.points(points, room, r.left), l.Dim(reason)), true
+}
+
+// fitting is how many points fit in whole, and one at least.
+func (l Look) fitting(ps []retake.Point, width int) int {
+	n := len(ps)
+	for n > 1 && termtext.Width(l.joinedAs(ps[:n], n, l.brief)) > width {
+		n--
+	}
+	return n
+}
+
+// secondLines are the flags, each with its reason, and points: behind the last flag when
+// all of them fit there.
+func (l Look) secondLines(width int, flags []flag, points []retake.Point) []string {
+	var out []string
+	for _, f := range flags {
+		if f.word != "" || f.why != "" {
+			out = append(out, l.flagLines(f, width)...)
+		}
+	}
+	if len(points) == 0 {
+		return out
+	}
+	if len(out) > 0 {
+		last := &out[len(out)-1]
+		if room := width - l.ShownWidth(*last) - termtext.Width(l.Sep()); termtext.Width(l.joinedAs(points, len(points), l.brief)) <= room {
+			*last += l.Dim(l.Sep()) + l.points(points, room, true)
+			return out
+		}
+	}
+	return append(out, l.pointLines(points, width)...)
+}
+
+// unnamed are the points from one on that no reason of a flag names already. What was
+// deleted is always told.
+func (l Look) unnamed(r row, from int) []retake.Point {
+	return slices.DeleteFunc(slices.Clone(r.points[from:]), func(p retake.Point) bool {
+		return p.Theme != retake.ThemeDeleted && slices.ContainsFunc(r.flags, func(f flag) bool { return names(f.why, l.Words(p.Text)) })
+	})
+}
+
+// names reports whether a reason names a point, as whole words: ".env −KEY", "config.json".
+func names(why, point string) bool {
+	if point == "" {
+		return false
+	}
+	bare := strings.NewReplacer(",", " ", ";", " ")
+	words := func(s string) string { return " " + strings.Join(strings.Fields(bare.Replace(s)), " ") + " " }
+	return strings.Contains(words(why), words(point))
+}
+
+// flagLines are a flag and its reason, in two lines at most.
+func (l Look) flagLines(f flag, width int) []string {
+	lead, room := "", width
+	if f.word != "" {
+		lead, room = f.color(f.word)+"  ", max(width-termtext.Width(f.word)-2, 10)
+	}
+	if termtext.Width(f.why) <= room {
+		return []string{lead + l.Dim(f.why)}
+	}
+	why := glued(f.why)
+	first := Wrap(why, room)[0]
+	rest := strings.TrimSpace(strings.TrimPrefix(why, first))
+	first, rest = strings.ReplaceAll(first, glue, " "), strings.ReplaceAll(rest, glue, " ")
+	out := []string{lead + l.Dim(l.Glyphs.Cut(first, room))}
+	if rest != "" {
+		out = append(out, strings.Repeat(" ", l.ShownWidth(lead))+l.Dim(l.Glyphs.Cut(rest, room)))
+	}
+	return out
+}
+
+// glued holds a file and the keys behind it on one line: ".env −KEY +OTHER".
+func glued(why string) string {
+	var b strings.Builder
+	for i, w := range strings.Fields(why) {
+		key := len(w) > 1 && (strings.HasPrefix(w, "−") || w[0] == '+' || w[0] == '-')
+		switch {
+		case i > 0 && key:
+			b.WriteString(glue)
+		case i > 0:
+			b.WriteString(" ")
+		}
+		b.WriteString(w)
+	}
+	return b.String()
+}
+
+// pointLines are points in one line, or in two when the first has no room for all that
+// matters.
+func (l Look) pointLines(ps []retake.Point, width int) []string {
+	shown := l.fitting(ps, width)
+	if !weighty(ps[shown:], "") {
+		return []string{l.points(ps, width, true)}
+	}
+	return []string{l.points(ps[:shown], width, true), l.points(ps[shown:], width, true)}
+}
+
+// restOf counts the points that are not shown; the last may itself be a count of more.
+func restOf(ps []retake.Point) int64 {
+	n := int64(len(ps))
+	if n == 0 {
+		return 0
+	}
+	if count, ok := strings.CutSuffix(ps[n-1].Text, " more"); ok {
+		if more, err := strconv.ParseInt(strings.ReplaceAll(count, ",", ""), 10, 64); err == nil {
+			n += more - 1
+		}
+	}
+	return n
+}
+
+// joined are the first points in one line, with a count when there are more.
+func (l Look) joined(ps []retake.Point, n int) string { return l.joinedAs(ps, n, l.pointText) }
+
+func (l Look) joinedAs(ps []retake.Point, n int, as func(retake.Point) string) string {
+	var texts []string
+	for _, p := range ps[:min(n, len(ps))] {
+		texts = append(texts, as(p))
+	}
+	if more := restOf(ps[min(n, len(ps)):]); more > 0 {
+		texts = append(texts, termtext.Count(more)+" more")
+	}
+	return strings.Join(texts, l.Sep())
+}
+
+// points joins as many as fit. At least the first is shown, cut if need be.
+func (l Look) points(ps []retake.Point, width int, shade bool) string {
+	if len(ps) == 0 || width <= 0 {
+		return ""
+	}
+	text := l.fitted(ps, width)
+	if over := termtext.Width(text) - width; over > 0 {
+		first := l.pointText(ps[0]) // the count behind it stays
+		if !strings.HasPrefix(text, first) {
+			first = l.brief(ps[0])
+		}
+		room := max(termtext.Width(first)-over, 1)
+		text = l.Glyphs.Cut(l.Glyphs.Cut(l.squeezed(first, room), room)+strings.TrimPrefix(text, first), width)
+	}
+	paint := PlainText
+	if shade {
+		paint = l.Dim
+	}
+	if rest, ok := strings.CutPrefix(text, deletedWord+" "); ok && ps[0].Theme == retake.ThemeDeleted {
+		return l.Red(deletedWord) + paint(" "+rest)
+	}
+	return paint(text)
+}
+
+// fitted are as many points as have room, the first at least; they are made brief before one
+// is left out.
+func (l Look) fitted(ps []retake.Point, width int) string {
+	for n := len(ps); n > 1; n-- {
+		for _, as := range []func(retake.Point) string{l.pointText, l.shorter, l.brief} {
+			if text := l.joinedAs(ps, n, as); termtext.Width(text) <= width {
+				return text
+			}
+		}
+	}
+	if text := l.joined(ps, 1); termtext.Width(text) <= width || ps[0].Theme != retake.ThemePackages {
+		return text
+	}
+	return l.joinedAs(ps, 1, l.brief)
+}
+
+// shorter is a point with one name behind a count of packages.
+func (l Look) shorter(p retake.Point) string {
+	text := l.pointText(p)
+	count, names, _ := strings.Cut(text, " (")
+	if one, _, more := strings.Cut(names, ", "); more && p.Theme == retake.ThemePackages {
+		return count + " (" + one + ")"
+	}
+	return text
+}
+
+// brief is a point with what matters least left out: names behind a count of packages, and
+// what leads to a value.
+func (l Look) brief(p retake.Point) string {
+	text := l.pointText(p)
+	if p.Theme == retake.ThemePackages {
+		count, _, _ := strings.Cut(text, " (")
+		return count
+	}
+	return l.squeezed(text, 0)
+}
+
+// squeezed makes a point shorter that has a value before and after, and keeps the values:
+// first the directory of the file goes, then the keys above the one that changed.
+func (l Look) squeezed(text string, room int) string {
+	words := strings.Fields(text)
+	if termtext.Width(text) <= room || len(words) < 5 || words[3] != l.Glyphs.Arrow {
+		return text
+	}
+	words[0] = words[0][strings.LastIndex(words[0], "/")+1:]
+	if short := strings.Join(words, " "); termtext.Width(short) <= room {
+		return short
+	}
+	if i := strings.LastIndex(words[1], "."); i > 0 {
+		words[1] = l.Glyphs.More + words[1][i+1:]
+	}
+	return strings.Join(words, " ")
+}
+
+func (l Look) pointText(p retake.Point) string {
+	text := l.Words(p.Text)
+	if p.Plus > 0 {
+		text += " +" + termtext.Count(p.Plus)
+	}
+	if p.Minus > 0 {
+		text += " " + l.Glyphs.Minus + termtext.Count(p.Minus)
+	}
+	return text
+}
+
+// effectRows are what was done outside before a checkpoint, the newest on top. They are
+// checkpoints of the world, so nothing takes them back.
+func (l Look) effectRows(c columns, r row) string {
+	var b strings.Builder
+	for i := len(r.effects) - 1; i >= 0; i-- {
+		fmt.Fprintln(&b, strings.TrimRight(l.effectRow(c, r, r.effects[i]), " "))
+	}
+	return b.String()
+}
+
+func (l Look) effectRow(c columns, r row, e retake.Effect) string {
+	shade := PlainText
+	if r.left {
+		shade = l.Dim
+	}
+	line := l.graphBelow(r.spot, shade(l.Glyphs.Arrow), c.lanes) + shade(termtext.PadLeft(termtext.Escape(e.ID), c.number)) + "  " +
+		l.Dim(termtext.Pad(l.Clock(e.Time), c.when)) + "  "
+	room := c.title + 2 + c.verify + c.files - max(len(e.Word())-c.lead, 0)
+	if c.wide {
+		room = c.title
+		if c.flag > 0 {
+			room += 2 + c.flag
+		}
+		if c.who > 0 {
+			line += l.Dim(termtext.Pad(l.Glyphs.Cut(agentWord(e.Agent), c.who), c.who)) + "  "
+		}
+	}
+	text := l.Glyphs.Cut(termtext.Escape(e.Text), room)
+	line += shade(text) + strings.Repeat(" ", max(room-termtext.Width(text), 0)) + "  " + l.outcomeWord(e)
+	if c.wide && e.Target != "" {
+		line += strings.Repeat(" ", max(c.verify+c.files-len(e.Word()), 0)) + "  " + l.Dim(l.Glyphs.Cut(termtext.Escape(e.Target), c.story))
+	}
+	return line
+}

@@ -1,0 +1,175 @@
+package term
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+)
+
+// Goals names what checkpoints went to, or grew from: the number of a checkpoint, or a
+// fork.
+type Goals map[retake.CheckpointID]string
+
+// GoalsOf finds the names that the titles of some checkpoints need. What cannot be
+// found, because it was forgotten, is told without a name.
+func GoalsOf(ctx context.Context, s retake.Service, ws retake.Workspace, cs []retake.Checkpoint) Goals {
+	g := Goals{}
+	g.find(ctx, s, ws, cs, ForksOnce(ctx, s, ws))
+	return g
+}
+
+// ForksOnce asks for the forks of a workspace when somebody wants them, and no more than
+// once. A trouble is no fork.
+func ForksOnce(ctx context.Context, s retake.Service, ws retake.Workspace) func() []retake.WorkspaceState {
+	return sync.OnceValue(func() []retake.WorkspaceState {
+		forks, err := s.Forks(ctx, ws.ID)
+		if err != nil {
+			return nil
+		}
+		return forks
+	})
+}
+
+// find fills the names, and answers by which checkpoints each fork was adopted.
+func (g Goals) find(ctx context.Context, s retake.Service, ws retake.Workspace, cs []retake.Checkpoint, forks func() []retake.WorkspaceState) map[retake.WorkspaceID][]retake.CheckpointID {
+	adopted := map[retake.WorkspaceID][]retake.CheckpointID{}
+	for _, c := range cs {
+		g[c.ID] = Numeral(c.Number)
+	}
+	if o := ws.Origin; o != nil {
+		g[o.Checkpoint] = Numeral(o.Number)
+	}
+	for _, c := range cs {
+		if c.Return == nil {
+			continue
+		}
+		if c.Return.Course == retake.CourseAdopt {
+			if f, ok := forkOf(ctx, s, forks(), c.Return.Target); ok {
+				g[c.Return.Target] = termtext.Escape(f.Name)
+				adopted[f.ID] = append(adopted[f.ID], c.ID)
+			}
+			continue
+		}
+		if c.Intent != "" || g[c.Return.Target] != "" {
+			continue
+		}
+		if to, err := s.Find(ctx, ws.ID, string(c.Return.Target)); err == nil {
+			g[to.ID] = Numeral(to.Number)
+		}
+	}
+	return adopted
+}
+
+// forkOf finds the fork that a checkpoint belongs to.
+func forkOf(ctx context.Context, s retake.Service, forks []retake.WorkspaceState, id retake.CheckpointID) (retake.WorkspaceState, bool) {
+	for _, f := range forks {
+		if f.Latest != nil && f.Latest.ID == id {
+			return f, true
+		}
+	}
+	for _, f := range forks {
+		if _, err := s.Find(ctx, f.ID, string(id)); err == nil {
+			return f, true
+		}
+	}
+	return retake.WorkspaceState{}, false
+}
+
+// Complete finds what the picture of a timeline needs beside the timeline itself: names, and
+// the forks that grew from what is shown.
+func (v *View) Complete(ctx context.Context, s retake.Service, ws retake.Workspace, forks func() []retake.WorkspaceState) {
+	v.Goals = Goals{}
+	adopted := v.Goals.find(ctx, s, ws, v.Checkpoints, forks)
+	v.findEarlier(ctx, s, ws)
+	if !v.Tree {
+		return
+	}
+	shown := map[retake.CheckpointID]bool{}
+	for _, c := range v.Checkpoints {
+		shown[c.ID] = true
+	}
+	for _, f := range forks() {
+		if f.Origin != nil && shown[f.Origin.Checkpoint] && f.Latest != nil && (!f.Gone && f.Ended == nil || adopted[f.ID] != nil) {
+			v.Forks = append(v.Forks, ForkLine{WorkspaceState: f, Adopted: adopted[f.ID]})
+		}
+	}
+	slices.SortStableFunc(v.Forks, forkOrder)
+	rows := map[retake.CheckpointID]int{}
+	for i, f := range v.Forks { // those that have a row of their own
+		if rows[f.Origin.Checkpoint]++; rows[f.Origin.Checkpoint] > forksShown {
+			continue
+		}
+		if t, err := s.Log(ctx, retake.LogQuery{Workspace: f.ID, Limit: 1}); err == nil {
+			v.Forks[i].Finding = t.Findings[f.Latest.ID]
+		}
+	}
+}
+
+// titleWith is the intent, or a sentence from facts when nobody gave one; said
+// reports which of the two it is.
+func titleWith(c retake.Checkpoint, g Goals) (text string, said bool) {
+	if c.Intent != "" {
+		return termtext.Escape(c.Intent), true
+	}
+	switch c.Trigger {
+	case retake.TriggerInit:
+		if c.Parent != "" { // its protection had ended
+			return "protected again", false
+		}
+		return "start", false
+	case retake.TriggerComplete:
+		return "the rest, after time ran out", false
+	case retake.TriggerSafety:
+		return "saved before the restore", false
+	case retake.TriggerFork:
+		return "forked from " + g.name(c.Parent, "another workspace"), false
+	case retake.TriggerReturn:
+		if c.Return != nil {
+			return returned(*c.Return, g), false
+		}
+	case retake.TriggerTurn, retake.TriggerCall:
+		if c.Turn != nil && c.Changed.Total() == 0 {
+			return "a turn of " + termtext.Escape(c.Turn.Agent), false
+		}
+	default:
+	}
+	if c.Changed.Total() == 0 {
+		return "no file changed", false
+	}
+	return Files(c.Changed.Total()) + " changed", false
+}
+
+// returned says in what way a checkpoint went somewhere.
+func returned(r retake.Return, g Goals) string {
+	const some = "a checkpoint"
+	text := "restored "
+	switch r.Course {
+	case retake.CourseUndo:
+		text = "undid "
+	case retake.CourseRedo:
+		text = "redid "
+	case retake.CourseAdopt:
+		return "adopted " + g.name(r.Target, "a fork")
+	case retake.CourseUnwind:
+		text = "took back the restore of "
+	case retake.CourseRestore, retake.CourseFinish:
+	}
+	if len(r.Hunks) > 0 {
+		text += Number(int64(len(r.Hunks)), "hunk", "hunks") + " of "
+	}
+	text += g.name(r.Target, some)
+	if len(r.Hunks) == 0 && len(r.Paths) > 0 {
+		text += ", " + Number(int64(len(r.Paths)), "path", "paths")
+	}
+	return text
+}
+
+func (g Goals) name(id retake.CheckpointID, none string) string {
+	if n := g[id]; n != "" {
+		return n
+	}
+	return none
+}

@@ -1,0 +1,182 @@
+package tui
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"time"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/ui/term"
+)
+
+const (
+	firstPage = 100
+	pollPage  = 50
+	olderPage = 500 // as much as one answer of the log has
+	soon      = 1500 * time.Millisecond
+)
+
+// shot is a timeline as far as it is known, and its rows. It is made beside the keyboard,
+// and not changed any more when it is shown.
+type shot struct {
+	view  term.View
+	rows  *term.Rows
+	forks []retake.WorkspaceState
+	head  retake.Timeline // what the last look at the newest checkpoints gave
+	more  bool            // there are older ones
+}
+
+// wish is what a shot shall show that comes next.
+type wish struct {
+	fresh  bool // look at the newest checkpoints again
+	older  int  // so many pages more
+	good   bool
+	folded bool
+	look   term.Look
+}
+
+// gather makes the next shot. It answers nil when nothing is new.
+func gather(ctx context.Context, s retake.Service, ws retake.WorkspaceID, old *shot, w wish) (*shot, error) {
+	next := &shot{}
+	if old != nil {
+		c := *old
+		next = &c
+	} else {
+		w.fresh = true
+	}
+	for i := 0; i < w.older && next.more; i++ {
+		if err := next.older(ctx, s, ws, w.good); err != nil {
+			return nil, err
+		}
+	}
+	if w.fresh {
+		changed, err := next.fresh(ctx, s, ws, w.good)
+		if err != nil {
+			return nil, err
+		}
+		if !changed && w.older == 0 {
+			return nil, nil
+		}
+	}
+	if w.fresh || w.older > 0 {
+		v := &next.view
+		v.Goals, v.Forks = nil, nil
+		forks := next.forks
+		v.Complete(ctx, s, v.Workspace, func() []retake.WorkspaceState { return forks })
+	}
+	next.rows = w.look.Arrange(next.view, w.folded)
+	return next, nil
+}
+
+// fresh looks at the newest checkpoints, and reports whether something differs.
+func (n *shot) fresh(ctx context.Context, s retake.Service, ws retake.WorkspaceID, good bool) (bool, error) {
+	first := len(n.view.Checkpoints) == 0
+	limit := pollPage
+	if first {
+		limit = firstPage
+	}
+	t, err := s.Log(ctx, retake.LogQuery{Workspace: ws, Limit: limit, Good: good})
+	if err != nil {
+		return false, err
+	}
+	forks := n.forks
+	if all, err := s.Forks(ctx, ws); err == nil { // the timeline stands without them; titles name them
+		forks = all
+	}
+	now, level, newest := n.now(ctx, s, ws, t, good)
+	same := !first && reflect.DeepEqual(t, n.head) && reflect.DeepEqual(forks, n.forks) && reflect.DeepEqual(now, n.view.Now)
+	if same {
+		return false, nil
+	}
+	v := term.View{Tree: !good, Now: now, Level: level, Newest: newest}
+	v.Timeline = t
+	whole := len(t.Checkpoints) < limit
+	if !first && !whole {
+		if v.Timeline, err = n.joined(ctx, s, ws, t, good); err != nil {
+			return false, err
+		}
+	}
+	if first || whole {
+		n.more = !whole
+	}
+	n.view, n.head, n.forks = v, t, forks
+	return true, nil
+}
+
+// now is what changed since the newest checkpoint, which a list of good ones need not begin
+// with. No answer in time is no answer.
+func (n *shot) now(ctx context.Context, s retake.Service, ws retake.WorkspaceID, t retake.Timeline, good bool) (now *retake.Counts, level string, newest int64) {
+	now, level, newest = n.view.Now, n.view.Level, n.view.Newest
+	if len(t.Checkpoints) > 0 && t.Checkpoints[0].Number > newest && !good {
+		now, newest = nil, t.Checkpoints[0].Number
+	}
+	ctx, stop := context.WithTimeout(ctx, soon)
+	defer stop()
+	st, err := s.Status(ctx, ws)
+	if err != nil || st.Latest == nil {
+		return now, level, newest
+	}
+	newest = st.Latest.Number
+	if !st.Saving {
+		now = &st.Now
+	}
+	return now, st.Protection, newest
+}
+
+// joined are the newest checkpoints and the older ones that are known. When checkpoints went from
+// the middle, all are asked for again.
+func (n *shot) joined(ctx context.Context, s retake.Service, ws retake.WorkspaceID, t retake.Timeline, good bool) (retake.Timeline, error) {
+	old := n.view.Timeline
+	last := t.Checkpoints[len(t.Checkpoints)-1].Number
+	var came int64
+	var rest []retake.Checkpoint
+	for _, c := range t.Checkpoints {
+		if len(old.Checkpoints) == 0 || c.Number > old.Checkpoints[0].Number {
+			came++
+		}
+	}
+	for i, c := range old.Checkpoints {
+		if c.Number < last {
+			rest = old.Checkpoints[i:]
+			break
+		}
+	}
+	if t.Total-old.Total == came || good && len(rest) == 0 {
+		return merged(t, retake.Timeline{Checkpoints: rest, Findings: old.Findings}), nil
+	}
+	for len(t.Checkpoints) < len(old.Checkpoints) {
+		before := t.Checkpoints[len(t.Checkpoints)-1].Number
+		page, err := s.Log(ctx, retake.LogQuery{Workspace: ws, Before: before, Limit: olderPage, Good: good})
+		if err != nil {
+			return t, err
+		}
+		if t = merged(t, page); len(page.Checkpoints) < olderPage {
+			n.more = false
+			break
+		}
+	}
+	return t, nil
+}
+
+// merged is t with older checkpoints behind it.
+func merged(t, older retake.Timeline) retake.Timeline {
+	out := t
+	out.Checkpoints = append(t.Checkpoints[:len(t.Checkpoints):len(t.Checkpoints)], older.Checkpoints...)
+	out.Findings = make(map[retake.CheckpointID]retake.Finding, len(t.Findings)+len(older.Findings))
+	maps.Copy(out.Findings, older.Findings)
+	maps.Copy(out.Findings, t.Findings)
+	return out
+}
+
+// older adds one page.
+func (n *shot) older(ctx context.Context, s retake.Service, ws retake.WorkspaceID, good bool) error {
+	cs := n.view.Checkpoints
+	page, err := s.Log(ctx, retake.LogQuery{Workspace: ws, Before: cs[len(cs)-1].Number, Limit: olderPage, Good: good})
+	if err != nil {
+		return err
+	}
+	n.view.Timeline = merged(n.view.Timeline, page)
+	n.more = len(page.Checkpoints) == olderPage
+	return nil
+}

@@ -1,0 +1,84 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/ui/term"
+)
+
+// Options is all that the face touches.
+type Options struct {
+	Service   retake.Service
+	Workspace retake.Workspace
+
+	In    io.Reader
+	Out   io.Writer
+	Env   []string // what the terminal is: TERM and its like
+	Clock clock.Clock
+	Home  string // shown as ~
+	ASCII bool
+	Color bool
+
+	// ForkTo is the place that is proposed for a fork, and At is where a typed place is. A
+	// nil At says that the service finds the place by a name.
+	ForkTo func() string
+	At     func(typed string) string
+}
+
+// Run shows the workspace until somebody leaves or ctx ends.
+func Run(ctx context.Context, o Options) error {
+	profile := colorprofile.ASCII
+	if o.Color {
+		profile = colorprofile.ANSI
+	}
+	return run(ctx, o, tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Env), tea.WithColorProfile(profile))
+}
+
+func run(ctx context.Context, o Options, how ...tea.ProgramOption) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	m := newModel(ctx, o)
+	_, err := tea.NewProgram(m, append(how, tea.WithContext(ctx), tea.WithoutSignalHandler())...).Run()
+	ended := ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled)
+	if err != nil && !ended {
+		return fmt.Errorf("show the terminal: %w", err)
+	}
+	text := m.parting()
+	if _, err := io.WriteString(o.Out, text); err != nil {
+		return fmt.Errorf("say what was done: %w", err)
+	}
+	switch {
+	case ended && text != "":
+		return &retake.Error{Kind: retake.Canceled, What: "stopped", Safe: "What was done before is kept."}
+	case ended:
+		return ctx.Err()
+	}
+	return nil
+}
+
+// parting is what stays on the terminal when we leave: what was done last, because its
+// commands are needed then.
+func (m *model) parting() string {
+	if m.done == nil {
+		return ""
+	}
+	return m.done()
+}
+
+// look is how text is drawn here.
+func (m *model) look() term.Look {
+	l := term.Look{Glyphs: termtext.Unicode, Width: m.width, Now: m.o.Clock.Now(), Home: m.o.Home, ASCII: m.o.ASCII, Paint: term.Paint(m.o.Color), ListWord: "l lists all"}
+	if l.ASCII {
+		l.Glyphs = termtext.ASCII
+	}
+	return l
+}

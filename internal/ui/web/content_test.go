@@ -1,0 +1,190 @@
+package web_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/ui/web"
+)
+
+const picture = "/console/content/ws_1/14/a.png"
+
+// shelf is one file, and remembers how it was asked for.
+type shelf struct {
+	body  io.Reader
+	entry retake.Entry
+	err   error
+	asked []string
+}
+
+func (s *shelf) Open(_ context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error) {
+	s.asked = []string{string(ws), ref, path}
+	return io.NopCloser(s.body), s.entry, s.err
+}
+
+func fileOf(body string) *shelf {
+	return &shelf{body: strings.NewReader(body), entry: retake.Entry{Kind: retake.KindFile, Size: int64(len(body))}}
+}
+
+func handler(s *shelf) http.Handler {
+	return web.Content(http.NotFoundHandler(), s, func(w http.ResponseWriter, _ *http.Request, err error, status int) {
+		if status == 0 {
+			status = http.StatusTeapot // the kind would say
+		}
+		http.Error(w, err.Error(), status)
+	})
+}
+
+// sandboxed fails when bytes of a workspace could have an origin.
+func sandboxed(t *testing.T, h http.Header) {
+	t.Helper()
+	hardened(t, h)
+	if got := h.Get("Content-Security-Policy"); got != "sandbox; default-src 'none'" {
+		t.Errorf("the policy is %q", got)
+	}
+	if h.Get("Cache-Control") != "no-store" {
+		t.Error("a cache keeps it")
+	}
+}
+
+func TestPicturesAreShown(t *testing.T) {
+	t.Parallel()
+	for want, body := range map[string]string{
+		"image/png":  "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + strings.Repeat("p", 5000),
+		"image/jpeg": "\xff\xd8\xff\xe0\x00\x10JFIF",
+		"image/gif":  "GIF89a\x01\x00\x01\x00",
+		"image/webp": "RIFF\x24\x00\x00\x00WEBPVP8 ",
+		"image/avif": "\x00\x00\x00\x20ftypavif\x00\x00",
+	} {
+		w := ask(handler(fileOf(body)), "GET", picture, map[string]string{"Sec-Fetch-Dest": "image"})
+		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != want || w.Body.String() != body || w.Header().Get("Content-Disposition") != "inline" {
+			t.Errorf("%s: %d %q, %d bytes", want, w.Code, w.Header().Get("Content-Type"), w.Body.Len())
+		}
+		sandboxed(t, w.Header())
+		if w := ask(handler(fileOf(body)), "HEAD", picture, nil); w.Code != http.StatusOK || w.Body.Len() != 0 {
+			t.Errorf("the head of %s: %d, %d bytes", want, w.Code, w.Body.Len())
+		}
+	}
+}
+
+// Nothing that a browser could run is shown, whatever it is called, and wherever in it a
+// picture begins.
+func TestOtherBytesAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"html":                       "<!doctype html><script>alert(1)</script>",
+		"svg":                        `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>`,
+		"xml, then svg":              `<?xml version="1.0"?><svg onload="alert(1)"/>`,
+		"html, then a picture":       "<script>alert(1)</script>\x89PNG\r\n\x1a\n",
+		"a space, then a picture":    " GIF89a",
+		"a mark of order, then one":  "\xef\xbb\xbfGIF89a",
+		"a byte short of a picture":  "\x89PNG\r\n\x1a",
+		"sound in the same wrapping": "RIFF\x24\x00\x00\x00WAVEfmt ",
+		"film in the same wrapping":  "\x00\x00\x00\x20ftypisom\x00\x00avif",
+		"pdf":                        "%PDF-1.7",
+		"a script":                   "alert(1)//GIF89a",
+		"nothing":                    "",
+	} {
+		w := ask(handler(fileOf(body)), "GET", picture, nil)
+		if w.Code != http.StatusUnsupportedMediaType || strings.Contains(w.Body.String(), "alert") {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+		sandboxed(t, w.Header())
+	}
+	link := fileOf("GIF89a")
+	link.entry.Kind = retake.KindSymlink
+	if w := ask(handler(link), "GET", picture, nil); w.Code != http.StatusUnsupportedMediaType {
+		t.Errorf("the text of a link: %d", w.Code)
+	}
+}
+
+// A file that is a picture and a script at once is a picture: by its type, in the sandbox,
+// and not at all when a page wants to run it.
+func TestPictureThatIsAScriptToo(t *testing.T) {
+	t.Parallel()
+	both := "GIF89a/*" + strings.Repeat("x", 100) + "*/=alert(1);"
+	if w := ask(handler(fileOf(both)), "GET", picture, map[string]string{"Sec-Fetch-Dest": "image"}); w.Code != http.StatusOK || w.Header().Get("Content-Type") != "image/gif" {
+		t.Errorf("as a picture: %d %s", w.Code, w.Header().Get("Content-Type"))
+	} else {
+		sandboxed(t, w.Header())
+	}
+	for _, use := range []string{"script", "style", "worker", "sharedworker", "serviceworker", "iframe", "frame", "object", "embed", "font", "manifest", "xslt"} {
+		if w := ask(handler(fileOf(both)), "GET", picture, map[string]string{"Sec-Fetch-Dest": use}); w.Code != http.StatusForbidden {
+			t.Errorf("as %s: %d", use, w.Code)
+		}
+	}
+}
+
+func TestPlacesOfPictures(t *testing.T) {
+	t.Parallel()
+	for target, want := range map[string]string{
+		"/console/content/ws_1/14/a/b%20c/d%23.png":   "ws_1|14|a/b c/d#.png",
+		"/console/content/ws_1/before%2Fall/x%FF.gif": "ws_1|before/all|x\xff.gif",
+		"/console/content/ws_1/14/":                   "",
+		"/console/content/ws_1/14":                    "",
+		"/console/content/ws_1//a.png":                "",
+		"/console/content/":                           "",
+	} {
+		s := fileOf("GIF89a")
+		w := ask(handler(s), "GET", target, nil)
+		if got := strings.Join(s.asked, "|"); got != want || (w.Code == http.StatusOK) != (want != "") {
+			t.Errorf("%s: %d %q", target, w.Code, got)
+		}
+	}
+	if w := ask(handler(fileOf("GIF89a")), "POST", picture, nil); w.Code != http.StatusMethodNotAllowed {
+		t.Errorf("post: %d", w.Code)
+	}
+	if w := ask(handler(fileOf("GIF89a")), "GET", "/v1/about", nil); w.Code != http.StatusNotFound {
+		t.Errorf("what is no picture is not left to the next: %d", w.Code)
+	}
+	away := fileOf("GIF89a")
+	away.err = errors.New("gone")
+	if w := ask(handler(away), "GET", picture, nil); w.Code != http.StatusTeapot {
+		t.Errorf("trouble of the service: %d", w.Code)
+	}
+}
+
+// breaks reads well and then does not.
+type breaks struct{ io.Reader }
+
+func (b breaks) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if errors.Is(err, io.EOF) {
+		err = errors.New("the disk is gone")
+	}
+	return n, err
+}
+
+func TestPictureThatIsNotWhole(t *testing.T) {
+	t.Parallel()
+	large := fileOf("GIF89a")
+	large.entry.Size = 20<<20 + 1
+	if w := ask(handler(large), "GET", picture, nil); w.Code != http.StatusRequestEntityTooLarge {
+		t.Errorf("too large: %d", w.Code)
+	}
+	for name, s := range map[string]*shelf{
+		"broken": {body: breaks{strings.NewReader("GIF89a" + strings.Repeat("x", 100_000))}, entry: retake.Entry{Kind: retake.KindFile}},
+		"grown":  {body: io.MultiReader(strings.NewReader("GIF89a"), io.LimitReader(endless{}, 21<<20)), entry: retake.Entry{Kind: retake.KindFile, Size: 6}},
+	} {
+		srv := httptest.NewServer(handler(s))
+		resp, err := http.Get(srv.URL + picture)
+		if err == nil {
+			_, err = io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+		}
+		if err == nil {
+			t.Errorf("%s: it looks whole", name)
+		}
+		srv.Close()
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
