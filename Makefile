@@ -6,8 +6,8 @@ export GOFLAGS := -buildvcs=false
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ## build the binary into ./retake
-	go build -o retake ./cmd/retake
+build: ## build ./retake and ./retaked
+	go build -o . ./cmd/...
 
 test: ## run all tests
 	go test ./... ./.ci/count

@@ -12,7 +12,7 @@ import (
 	"github.com/retake-dev/retake/bench/grow"
 	"github.com/retake-dev/retake/bench/record"
 	"github.com/retake-dev/retake/internal/agents/queue"
-	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/platform/config"
 )
 
 // Each round asks the hook this often, so that a tail can be told.
@@ -244,7 +244,7 @@ func (k *hooked) ends(ctx context.Context) (usage, error) {
 
 // calm waits until nothing is left to do of what was told.
 func (k *hooked) calm(ctx context.Context) error {
-	signals := assemble.SignalsDir(filepath.Join(k.h.dir, "data"))
+	signals := config.SignalsDir(filepath.Join(k.h.dir, "data"))
 	for end := time.Now().Add(hookWait); queue.Count(signals) > 0; {
 		if time.Now().After(end) {
 			return fmt.Errorf("wait for a checkpoint: %d signals are not done", queue.Count(signals))

@@ -39,10 +39,8 @@ func (b *bench) findTools(ctx context.Context) error {
 	}
 	say("building retake")
 	b.retake, b.weigh = filepath.Join(b.tmp, "retake"), filepath.Join(b.tmp, "weigh")
-	for to, pkg := range map[string]string{b.retake: "./cmd/retake", b.weigh: "./bench/weigh"} {
-		if err := goRun(ctx, ".", "build", "-buildvcs=false", "-o", to, pkg); err != nil {
-			return err
-		}
+	if err := goRun(ctx, ".", "build", "-buildvcs=false", "-o", b.tmp+"/", "./cmd/retake", "./cmd/retaked", "./bench/weigh"); err != nil {
+		return err
 	}
 	if err := b.lookAtRetake(ctx); err != nil {
 		return err

@@ -119,7 +119,7 @@ func TestPlantedForeignersAreFound(t *testing.T) {
 		"sql": {file("internal/service/a.go", "", `"database/sql"`),
 			"internal/service/a.go:2: internal/service imports database/sql: its only doors are internal/storage/migrate, internal/storage/catalog/sqlcatalog, internal/storage/catalog/sqlite, internal/storage/catalog/postgres, internal/storage/serverdb/sqldb, internal/server, internal/explain/xray, internal/ui/demo, test"},
 		"sqlite": {file("internal/storage/catalog/sqlcatalog/a.go", "", `_ "modernc.org/sqlite"`),
-			"internal/storage/catalog/sqlcatalog/a.go:2: internal/storage/catalog/sqlcatalog imports modernc.org/sqlite: its only doors are internal/storage/catalog/sqlite, internal/explain/xray, internal/ui/demo"},
+			"internal/storage/catalog/sqlcatalog/a.go:2: internal/storage/catalog/sqlcatalog imports modernc.org/sqlite: its only doors are internal/storage/catalog/sqlite, internal/explain/xray"},
 		"children": {file("internal/explain/verify/a.go", "", `"os/exec"`),
 			"internal/explain/verify/a.go:2: internal/explain/verify imports os/exec: its only doors are internal/platform/proc, bench, test"},
 		"command line": {file("internal/ui/tui/a.go", "", `"github.com/spf13/cobra"`),

@@ -72,7 +72,7 @@ func run(o options) (failed bool, err error) {
 	}
 	if o.retake == "" {
 		o.retake = filepath.Join(dir, "bin", "retake")
-		build := exec.Command("go", "build", "-o", o.retake, "./cmd/retake")
+		build := exec.Command("go", "build", "-o", filepath.Dir(o.retake)+"/", "./cmd/retake", "./cmd/retaked")
 		if out, err := build.CombinedOutput(); err != nil {
 			return false, fmt.Errorf("build retake: %w: %s", err, out)
 		}

@@ -25,7 +25,7 @@ func TestConsole(t *testing.T) {
 	program := os.Getenv("RETAKE")
 	if program == "" {
 		program = filepath.Join(t.TempDir(), "retake")
-		build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/retake")
+		build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Dir(program)+"/", "./cmd/retake", "./cmd/retaked")
 		build.Dir = root
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("build: %v\n%s", err, out)

@@ -22,7 +22,7 @@ func join(errs ...error) error { return errors.Join(errs...) }
 // build makes the command once for all servers.
 func build(ctx context.Context, dir string) (string, error) {
 	at := filepath.Join(dir, "retake")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", at, "github.com/retake-dev/retake/cmd/retake").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", dir+"/", "github.com/retake-dev/retake/cmd/retake", "github.com/retake-dev/retake/cmd/retaked").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build retake: %w\n%s", err, out)
 	}
 	return at, nil

@@ -45,7 +45,7 @@ func program(r *run) (string, error) {
 	built.once.Do(func() {
 		built.exe = filepath.Join(r.scratch("program"), "retake")
 		built.err = goMakes("build", "-buildvcs=false", "-tags", "testing", "-ldflags", "-s -w -X main.version="+release(0),
-			"-o", built.exe, "github.com/retake-dev/retake/cmd/retake")
+			"-o", filepath.Dir(built.exe)+"/", "github.com/retake-dev/retake/cmd/retake", "github.com/retake-dev/retake/cmd/retaked")
 	})
 	return built.exe, built.err
 }

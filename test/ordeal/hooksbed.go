@@ -22,8 +22,8 @@ import (
 	"github.com/retake-dev/retake/client"
 	"github.com/retake-dev/retake/internal/agents/hook"
 	"github.com/retake-dev/retake/internal/agents/queue"
-	"github.com/retake-dev/retake/internal/assembly/assemble"
 	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/config"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	protection "github.com/retake-dev/retake/internal/platform/marker"
 )
@@ -195,7 +195,7 @@ func (h *home) fireAt(s *speaker, kind retake.SignalKind, c clock.Clock) fired {
 	return f
 }
 
-func (h *home) signals() string { return assemble.SignalsDir(filepath.Join(h.dir, "data")) }
+func (h *home) signals() string { return config.SignalsDir(filepath.Join(h.dir, "data")) }
 
 // client asks the daemon, and starts one when none answers.
 func (h *home) client() *client.Client {

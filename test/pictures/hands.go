@@ -90,7 +90,7 @@ func build(ctx context.Context, dir, clock string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("write overlay: %w", err)
 	}
-	c := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-overlay", over, "-o", exe, "./cmd/retake")
+	c := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-overlay", over, "-o", filepath.Dir(exe)+"/", "./cmd/retake", "./cmd/retaked")
 	if out, err := c.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build retake: %w: %s", err, out)
 	}

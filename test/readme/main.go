@@ -74,7 +74,7 @@ func runTour() (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // scratch
-	build := exec.Command("go", "build", "-o", filepath.Join(dir, "bin", "retake"), "./cmd/retake")
+	build := exec.Command("go", "build", "-o", filepath.Join(dir, "bin")+"/", "./cmd/retake", "./cmd/retaked")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build: %w: %s", err, out)
 	}

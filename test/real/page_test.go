@@ -29,7 +29,7 @@ var program = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "retake"), "github.com/retake-dev/retake/cmd/retake").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", dir+"/", "github.com/retake-dev/retake/cmd/retake", "github.com/retake-dev/retake/cmd/retaked").CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("build the program: %w\n%s", err, out)
 	}

@@ -35,8 +35,8 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "retake")
-	build := exec.Command("go", append([]string{"build", "-o", program}, buildFlags()...)...)
-	build.Args = append(build.Args, "github.com/retake-dev/retake/cmd/retake")
+	build := exec.Command("go", append([]string{"build", "-o", dir + "/"}, buildFlags()...)...)
+	build.Args = append(build.Args, "github.com/retake-dev/retake/cmd/retake", "github.com/retake-dev/retake/cmd/retaked")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build program: %v\n%s", err, out)
 		return 1

@@ -121,7 +121,7 @@ func network(r replay.Run) bool {
 
 func build(ctx context.Context, dir string) (string, error) {
 	exe := filepath.Join(dir, "bin", "retake")
-	c := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", exe, "./cmd/retake")
+	c := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", filepath.Dir(exe)+"/", "./cmd/retake", "./cmd/retaked")
 	if out, err := c.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build retake: %w: %s", err, out)
 	}

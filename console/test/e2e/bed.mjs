@@ -15,8 +15,9 @@ let built;
 export function program() {
   if (process.env.RETAKE) return process.env.RETAKE;
   if (!built) {
-    built = join(mkdtempSync(join(tmpdir(), "rt-")), "retake");
-    execFileSync("go", ["build", "-o", built, "./cmd/retake"], { cwd: repository, stdio: "inherit" });
+    const dir = mkdtempSync(join(tmpdir(), "rt-"));
+    built = join(dir, "retake");
+    execFileSync("go", ["build", "-o", dir + "/", "./cmd/retake", "./cmd/retaked"], { cwd: repository, stdio: "inherit" });
   }
   return built;
 }

@@ -108,18 +108,13 @@ func tracker(s *config.Settings, o track.Options) *track.Tracker {
 	return track.New(o)
 }
 
-const catalogName = "catalog.db"
-
 type places struct{ store, locks, indexes, returns, signals, sessions, backups, catalog string }
-
-// SignalsDir is where signals wait that are not done yet.
-func SignalsDir(data string) string { return filepath.Join(data, "signals") }
 
 func makePlaces(data string) (places, error) {
 	p := places{
 		store: filepath.Join(data, "store"), locks: filepath.Join(data, "locks"),
-		indexes: filepath.Join(data, "index"), returns: filepath.Join(data, "returns"), catalog: filepath.Join(data, catalogName),
-		signals: SignalsDir(data), sessions: filepath.Join(data, "sessions"), backups: filepath.Join(data, "backup"),
+		indexes: filepath.Join(data, "index"), returns: filepath.Join(data, "returns"), catalog: config.CatalogFile(data),
+		signals: config.SignalsDir(data), sessions: filepath.Join(data, "sessions"), backups: filepath.Join(data, "backup"),
 	}
 	for _, d := range []string{p.store, p.locks, p.indexes, p.returns, p.signals, p.sessions} {
 		if err := os.MkdirAll(d, 0o700); err != nil {

@@ -33,7 +33,7 @@ func TestA1_PromptOfAHookThatGaveUp(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(root, "two.txt"), []byte("2"), 0o644))
 		sig := retake.Signal{ID: queue.NewID(), Kind: retake.SignalPrompt, Time: time.Now(), Agent: "claude-code", Session: "s1", Dir: root, Prompt: "two"}
 		if gaveUp {
-			must(t, queue.Put(assemble.SignalsDir(c.Data), sig))
+			must(t, queue.Put(config.SignalsDir(c.Data), sig))
 		}
 		_, err = s.Observe(t.Context(), sig)
 		must(t, err)

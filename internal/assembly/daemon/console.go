@@ -4,16 +4,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/assembly/daemonctl"
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 	"github.com/retake-dev/retake/internal/ui/web"
 )
@@ -25,12 +24,6 @@ const (
 	tokenAge   = 60 * time.Second // from the command to the browser
 	sessionAge = 12 * time.Hour
 )
-
-// Opening is what the console was opened with: an address that is good once.
-type Opening struct {
-	URL     string    `json:"url"`
-	Expires time.Time `json:"expires"`
-}
 
 // console is the second door of the daemon: pages and API for the browser of the user. It
 // listens from the first time that somebody asks for it until the daemon leaves. What lets
@@ -67,22 +60,22 @@ func (d *daemon) openConsole(w http.ResponseWriter, r *http.Request) {
 }
 
 // open listens, if it does not yet, and makes an address that lets one browser in.
-func (c *console) open(ws string) (Opening, error) {
+func (c *console) open(ws string) (daemonctl.Opening, error) {
 	q := url.Values{}
 	if ws != "" {
 		if _, err := retake.ParseWorkspaceID(ws); err != nil {
-			return Opening{}, &retake.Error{Kind: retake.Invalid, What: "not a valid workspace ID", Safe: unchanged, Err: err}
+			return daemonctl.Opening{}, &retake.Error{Kind: retake.Invalid, What: "not a valid workspace ID", Safe: unchanged, Err: err}
 		}
 		q.Set("workspace", ws)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.listen(); err != nil {
-		return Opening{}, err
+		return daemonctl.Opening{}, err
 	}
 	now := c.d.Clock.Now()
 	q.Set("token", c.tokens.issue(now, tokenAge))
-	return Opening{URL: "http://" + c.host + enterPath + "?" + q.Encode(), Expires: now.Add(tokenAge)}, nil
+	return daemonctl.Opening{URL: "http://" + c.host + enterPath + "?" + q.Encode(), Expires: now.Add(tokenAge)}, nil
 }
 
 // listen takes a free port of the loopback. The caller holds mu.
@@ -235,25 +228,4 @@ func (c *console) stranger(w http.ResponseWriter, r *http.Request) {
 	httpapi.WriteProblem(w, r, &retake.Error{
 		Kind: retake.Denied, What: "this page is not known here, or not any more", Safe: unchanged, Hint: "open the console again: retake console",
 	}, http.StatusUnauthorized)
-}
-
-// Console asks the daemon to open the console; ws, if there is one, is what it shows.
-func (h *Hand) Console(ctx context.Context, ws retake.WorkspaceID) (Opening, error) {
-	var o Opening
-	err := h.call(ctx, http.MethodPost, "/daemon/console?"+url.Values{"workspace": {string(ws)}}.Encode(), http.StatusOK, &o)
-	if err != nil {
-		return o, &retake.Error{Kind: retake.Away, What: "the daemon does not open the console", Safe: unchanged, Hint: "see its log: " + logPath(h.conf), Err: err}
-	}
-	if _, err := strconv.Atoi(portOf(o.URL)); err != nil {
-		return o, fmt.Errorf("open the console: the daemon answers %q", o.URL)
-	}
-	return o, nil
-}
-
-func portOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	return u.Port()
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+
+	"github.com/retake-dev/retake/internal/assembly/daemonctl"
 )
 
 // routes are the API, and what is said about the daemon itself. The latter never
@@ -49,11 +51,11 @@ func (d *daemon) tell(w http.ResponseWriter, status int) {
 	_ = json.NewEncoder(w).Encode(d.state()) // the asker may be gone
 }
 
-func (d *daemon) state() State {
+func (d *daemon) state() daemonctl.State {
 	d.calls.mu.Lock()
 	defer d.calls.mu.Unlock()
-	return State{
-		About: d.about, Exe: d.exe, Socket: d.sock.path, Log: logPath(d.Conf), Activated: d.sock.given,
+	return daemonctl.State{
+		About: d.about, Exe: d.exe, Socket: d.sock.path, Log: daemonctl.LogPath(d.Conf), Activated: d.sock.given,
 		IdleSince: d.calls.since, InFlight: d.calls.n, Group: d.group,
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/retake-dev/retake/client"
 	"github.com/retake-dev/retake/internal/assembly/assemble"
 	"github.com/retake-dev/retake/internal/assembly/daemon"
+	"github.com/retake-dev/retake/internal/assembly/daemonctl"
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/config"
 )
@@ -104,7 +105,7 @@ func wait[V any](t *testing.T, c <-chan V) V {
 
 func (h *house) client() *client.Client { return client.New(client.Options{Socket: h.conf.Socket}) }
 
-func (h *house) hand() *daemon.Hand { return daemon.Reach(h.conf, "v1.0.0") }
+func (h *house) hand() *daemonctl.Controller { return daemonctl.New(h.conf, "v1.0.0") }
 
 func TestAnswersBeforeItsServiceIsOpen(t *testing.T) {
 	t.Parallel()
@@ -268,9 +269,9 @@ func TestSecondDaemonYields(t *testing.T) {
 func TestSoloAndDaemonExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	first, err := daemon.HoldOff(h.conf)
+	first, err := daemonctl.HoldOff(h.conf)
 	must(t, err)
-	second, err := daemon.HoldOff(h.conf)
+	second, err := daemonctl.HoldOff(h.conf)
 	must(t, err)
 	if word := h.begin(h.solo); !strings.Contains(word, `"kind":"busy"`) {
 		t.Errorf("beside solo processes a daemon says %q", word)
@@ -283,7 +284,7 @@ func TestSoloAndDaemonExcludeEachOther(t *testing.T) {
 	if word := h.begin(h.solo); word != "ready" {
 		t.Fatalf("it says %q", word)
 	}
-	if _, err := daemon.HoldOff(h.conf); !retake.IsKind(err, retake.Busy) {
+	if _, err := daemonctl.HoldOff(h.conf); !retake.IsKind(err, retake.Busy) {
 		t.Errorf("beside a daemon: %v", err)
 	}
 	must(t, h.end())
@@ -328,20 +329,5 @@ func TestLogIsPutAside(t *testing.T) {
 	must(t, err)
 	if string(now) != "second\n" || !strings.HasPrefix(string(old), "first\n") {
 		t.Errorf("now %.20q, old %.20q", now, old)
-	}
-}
-
-func TestYoungerBuildsTakeOver(t *testing.T) {
-	t.Parallel()
-	order := []daemon.Build{ // from old to young
-		{"v0.9.0", 9}, {"v1.0.0-alpha", 1}, {"v1.0.0-alpha.1", 1}, {"v1.0.0-alpha.beta", 1}, {"v1.0.0-rc.2", 5}, {"v1.0.0-rc.11", 1},
-		{"v1.0.0", 1}, {"1.0.0", 2}, {"v1.0.0+meta", 3}, {"v1.2.0", 1}, {"v1.10.0", 1}, {"dev", 1}, {"dev", 2}, {"v1.2", 3},
-	}
-	for i, a := range order {
-		for j, b := range order {
-			if got := a.Newer(b); got != (i > j) {
-				t.Errorf("%v takes over from %v: %v", a, b, got)
-			}
-		}
 	}
 }

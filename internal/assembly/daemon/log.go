@@ -4,17 +4,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"sync"
-
-	"github.com/retake-dev/retake/internal/platform/config"
 )
 
 // maxLog is how long the log grows before it is put aside; one old one stays.
 const maxLog = 1 << 20
-
-func logPath(c config.Config) string { return filepath.Join(c.Data, "daemon.log") }
 
 // logFile appends, and puts itself aside when it is long. Panics end up in it
 // too: a daemon has nobody who reads what it prints.

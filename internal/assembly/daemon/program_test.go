@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/retake-dev/retake/internal/assembly/daemon"
+	"github.com/retake-dev/retake/internal/assembly/daemonctl"
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
@@ -46,7 +46,7 @@ func program(t *testing.T, version string) string {
 	if _, err := os.Stat(path); err == nil {
 		return path
 	}
-	build := exec.Command("go", "build", "-ldflags", "-s -w -X main.version="+version, "-o", path, "github.com/retake-dev/retake/cmd/retake")
+	build := exec.Command("go", "build", "-ldflags", "-s -w -X main.version="+version, "-o", filepath.Dir(path)+"/", "github.com/retake-dev/retake/cmd/retake", "github.com/retake-dev/retake/cmd/retaked")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
@@ -98,7 +98,7 @@ func (h home) run(path string, args ...string) string {
 
 type status struct {
 	Running bool
-	daemon.State
+	daemonctl.State
 }
 
 func (h home) state(path string, args ...string) status {
@@ -179,22 +179,61 @@ func TestYoungerVersionTakesOverAndNothingIsLost(t *testing.T) {
 	}
 }
 
+// copyProgram puts a copy of a program into the home.
+func (h home) copyProgram(name, from string) string {
+	h.Helper()
+	at := filepath.Join(h.dir, name)
+	b, err := os.ReadFile(from)
+	must(h.T, err)
+	must(h.T, os.WriteFile(at, b, 0o755))
+	return at
+}
+
+// Without its engine the small program says so, and with one of another version too.
+func TestEngineIsMissingOrAnother(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, "v1.0.0")
+	alone := h.copyProgram("retake", program(t, "v1.0.0"))
+	missing := func(want string, env []string, args ...string) {
+		t.Helper()
+		cmd := h.cmd(alone, args...)
+		cmd.Env = append(cmd.Env, env...)
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), want) || !strings.Contains(string(out), "cmd/...@latest") {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+	}
+	none := "program retaked is missing: it is neither beside retake nor in PATH"
+	missing(none, nil, "workspaces")
+	missing(none, nil, "workspaces", "--solo")
+	missing(none, []string{"RETAKE_SOLO=1"}, "init")
+	missing(none, nil, "serve")
+	h.run(alone, "version")
+	h.copyProgram("retaked", program(t, "v2.0.0")+"d")
+	another := "his is version v1.0.0, and " + alone + "d is version v2.0.0"
+	missing(another, nil, "workspaces")
+	missing(another, nil, "workspaces", "--solo")
+	if out, err := h.cmd(alone, "hook", "claude-code").CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("a hook without an engine: %v %s", err, out)
+	}
+	h.copyProgram("retaked", program(t, "v1.0.0")+"d")
+	h.run(alone, "workspaces")
+}
+
 // Two builds of one version, each in its own place: the younger file wins, once.
 func TestBuildsOfOneVersionComeToRest(t *testing.T) {
 	t.Parallel()
 	exe := program(t, "v1.0.0")
 	h := newHome(t, "v1.0.0")
-	younger := filepath.Join(h.dir, "retake")
-	b, err := os.ReadFile(exe)
-	must(t, err)
-	must(t, os.WriteFile(younger, b, 0o755))
+	younger := h.copyProgram("retake", exe)
+	engine := h.copyProgram("retaked", exe+"d")
 	later := time.Now().Add(time.Hour)
-	must(t, os.Chtimes(younger, later, later))
+	must(t, os.Chtimes(engine, later, later))
 	h.run(exe, "workspaces")
 	first := h.state(exe)
 	h.run(younger, "workspaces")
 	second := h.state(exe)
-	if second.About.PID == first.About.PID || second.Exe != younger {
+	if second.About.PID == first.About.PID || second.Exe != engine {
 		t.Errorf("the younger one did not take over: %s", second.Exe)
 	}
 	for _, p := range []string{exe, younger, exe} {
@@ -211,7 +250,7 @@ func TestCommandWaitsForOneWithoutADaemon(t *testing.T) {
 	h := newHome(t, "v1.0.0")
 	conf := newHouse(t).conf
 	conf.Data = filepath.Join(h.dir, "data")
-	release, err := daemon.HoldOff(conf)
+	release, err := daemonctl.HoldOff(conf)
 	must(t, err)
 	cmd := h.cmd(exe, "workspaces")
 	must(t, cmd.Start())

@@ -10,20 +10,14 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/assembly/daemonctl"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
 const (
 	lockWait   = 250 * time.Millisecond // for those who only look who holds it
-	finishWait = 60 * time.Second       // for requests in flight when a daemon leaves
 	brokenStay = time.Second            // of a daemon whose service did not open
-)
-
-// What the starter hears. Anything else is a retake.Error in JSON.
-const (
-	wordReady = "ready"
-	wordAlive = "alive"
 )
 
 // Run is the life of a daemon. It returns when ctx ends, when it is asked to
@@ -42,24 +36,18 @@ func (o Options) say(err error) {
 	if o.Say == nil {
 		return
 	}
-	word := wordReady
+	word := daemonctl.WordReady
 	switch {
 	case errors.Is(err, ErrAlive):
-		word = wordAlive
+		word = daemonctl.WordAlive
 	case err != nil:
-		b, jerr := json.Marshal(spoken{Error: retake.AsError(err), Cause: err.Error()})
+		b, jerr := json.Marshal(daemonctl.Trouble{Error: retake.AsError(err), Cause: err.Error()})
 		if jerr != nil {
 			return // the starter sees that we ended
 		}
 		word = string(b)
 	}
 	_ = o.Say(word) // who does not wait does not hear
-}
-
-// spoken is trouble on its way to the starter; an error alone loses its cause.
-type spoken struct {
-	*retake.Error
-	Cause string `json:"cause"`
 }
 
 func (o Options) run(ctx context.Context) error {
@@ -73,13 +61,13 @@ func (o Options) run(ctx context.Context) error {
 			release()
 		}
 	}()
-	out, err := openLog(logPath(o.Conf))
+	out, err := openLog(daemonctl.LogPath(o.Conf))
 	if err != nil {
 		return err
 	}
 	defer out.Close() //nolint:errcheck // every line was written at once
 	d.logs, d.log = out, out.logger()
-	if d.place, err = os.Stat(lockPath(o.Conf)); err != nil {
+	if d.place, err = os.Stat(daemonctl.LockPath(o.Conf)); err != nil {
 		return fmt.Errorf("look at the lock: %w", err)
 	}
 	if o.Settle != nil {
@@ -88,8 +76,8 @@ func (o Options) run(ctx context.Context) error {
 	if o.Tune != nil {
 		o.Tune()
 	}
-	var build Build
-	d.exe, build = Executable(o.Version)
+	var build daemonctl.Build
+	d.exe, build = daemonctl.Executable(o.Version)
 	d.about = retake.About{
 		Version: o.Version, API: retake.APIVersion, Stamp: build.Stamp, PID: os.Getpid(),
 		Started: o.Clock.Now(), Home: o.Conf.Data,
@@ -102,10 +90,10 @@ func (o Options) run(ctx context.Context) error {
 			d.log.Warn("socket stays", "err", err)
 		}
 	}()
-	if err := writeRecord(o.Conf, record{PID: d.about.PID, Socket: d.sock.path, Version: o.Version, Stamp: build.Stamp}); err != nil {
+	if err := daemonctl.WriteRecord(o.Conf, daemonctl.Record{PID: d.about.PID, Socket: d.sock.path, Version: o.Version, Stamp: build.Stamp}); err != nil {
 		return errors.Join(err, d.sock.Close())
 	}
-	defer dropRecord(o.Conf, d.about.PID)
+	defer daemonctl.DropRecord(o.Conf, d.about.PID)
 	d.log.Info("ready", "pid", d.about.PID, "version", o.Version, "socket", d.sock.path, "given", d.sock.given, "group", d.group)
 	o.say(nil)
 	return d.serve(ctx)
@@ -114,7 +102,7 @@ func (o Options) run(ctx context.Context) error {
 // lock takes the lock alone. Who else may hold it: another daemon, processes
 // that work without one, or somebody who looks.
 func (o Options) lock(ctx context.Context) (func(), error) {
-	locks, err := Locks(o.Conf)
+	locks, err := daemonctl.Locks(o.Conf)
 	if err != nil {
 		return nil, err
 	}
@@ -122,58 +110,28 @@ func (o Options) lock(ctx context.Context) (func(), error) {
 	if err == nil || !errors.Is(err, fsx.ErrLocked) {
 		return release, err
 	}
-	if who(locks) != aDaemon {
-		return nil, busyAlone(err)
+	if daemonctl.LockHolder(locks) != daemonctl.HeldByDaemon {
+		return nil, daemonctl.BusySolo(err)
 	}
 	if o.Conf.Listen == 0 {
 		return nil, ErrAlive
 	}
 	// The service manager gave us the socket, so nobody reaches the other any more.
-	r, ok := readRecord(o.Conf)
+	r, ok := daemonctl.ReadRecord(o.Conf)
 	if !ok || proc.Terminate(r.PID) != nil {
 		return nil, ErrAlive
 	}
-	return lockFor(ctx, locks, finishWait+lockWait)
+	return lockFor(ctx, locks, daemonctl.FinishWait+lockWait)
 }
 
 func lockFor(ctx context.Context, locks fsx.Locks, wait time.Duration) (func(), error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	release, err := locks.Lock(ctx, lockName, true)
+	release, err := locks.Lock(ctx, daemonctl.LockName, true)
 	if err != nil {
 		return nil, fmt.Errorf("take the place of the daemon: %w", err)
 	}
 	return release, nil
-}
-
-func busyAlone(err error) error {
-	return &retake.Error{
-		Kind: retake.Busy, What: "a command with --solo is at work on this store", Safe: unchanged,
-		Hint: "when it has stopped, try again", Err: err,
-	}
-}
-
-// holder is who has the lock of the daemon.
-type holder int
-
-const (
-	nobody  holder = iota
-	someone        // processes that work without a daemon
-	aDaemon
-)
-
-// who looks. Taking the lock for a moment is the only way, so whoever wants it
-// waits that checkpoint.
-func who(locks fsx.Locks) holder {
-	if release, err := try(locks, true); err == nil {
-		release()
-		return nobody
-	}
-	if release, err := try(locks, false); err == nil {
-		release()
-		return someone
-	}
-	return aDaemon
 }
 
 // daemon is one life.
@@ -195,7 +153,7 @@ type daemon struct {
 // uprooted reports whether the data directory was removed or replaced under us.
 // What we would acknowledge then, nobody could ever read.
 func (d *daemon) uprooted() bool {
-	now, err := os.Stat(lockPath(d.Conf))
+	now, err := os.Stat(daemonctl.LockPath(d.Conf))
 	return err != nil || !os.SameFile(now, d.place)
 }
 

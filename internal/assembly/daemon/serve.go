@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/assembly/daemonctl"
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 	"github.com/retake-dev/retake/internal/ui/web"
@@ -19,8 +20,8 @@ import (
 const (
 	headerWait = 10 * time.Second
 	looksAgain = time.Minute // at the clock, when nobody asks
-	graceAfter = 5 * time.Second
-	homeEvery  = 2 * time.Second // one stat of the data directory
+
+	homeEvery = 2 * time.Second // one stat of the data directory
 )
 
 // serve answers until there is a reason to leave, and then leaves in order.
@@ -72,14 +73,14 @@ func (d *daemon) server(h http.Handler) *http.Server {
 // finish takes no new requests and waits for those in flight. Work that goes
 // beyond all patience is stopped: nothing that was sealed is lost by that.
 func (d *daemon) finish(server *http.Server, cancelCarried func()) bool {
-	patient, cancel := context.WithTimeout(context.Background(), finishWait)
+	patient, cancel := context.WithTimeout(context.Background(), daemonctl.FinishWait)
 	defer cancel()
 	if d.shut(patient, server) {
 		return true
 	}
 	d.log.Warn("stopping requests that take too long", "in flight", d.calls.count())
 	cancelCarried()
-	last, cancelLast := context.WithTimeout(context.Background(), graceAfter)
+	last, cancelLast := context.WithTimeout(context.Background(), daemonctl.GraceAfter)
 	defer cancelLast()
 	if d.shut(last, server) {
 		return true

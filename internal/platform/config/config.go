@@ -8,6 +8,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -137,4 +138,16 @@ func bootID() string {
 func isTerminal(f *os.File) bool {
 	i, err := f.Stat()
 	return err == nil && i.Mode()&os.ModeCharDevice != 0 && i.Mode()&os.ModeDevice != 0 && terminal(f)
+}
+
+// CatalogFile is the catalog of a data directory.
+func CatalogFile(data string) string { return filepath.Join(data, "catalog.db") }
+
+// SignalsDir is where events of agents wait that are not done yet.
+func SignalsDir(data string) string { return filepath.Join(data, "signals") }
+
+// HasStore reports whether anything was ever protected here. It opens nothing.
+func (c Config) HasStore() bool {
+	_, err := os.Stat(CatalogFile(c.Data))
+	return !errors.Is(err, os.ErrNotExist)
 }

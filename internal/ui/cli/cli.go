@@ -15,8 +15,11 @@ import (
 
 // Deps is all that the face touches.
 type Deps struct {
-	Open     func(ctx context.Context, solo bool) (retake.Service, error) // called at most once, on first use
-	Begun    func() bool                                                  // whether anything was ever protected here
+	Open func(ctx context.Context, solo bool) (retake.Service, error) // called at most once, on first use
+	// HandOver lets the engine's program do this command in our place; nil in the engine. It
+	// answers an exit code only where a process cannot become another program.
+	HandOver func() (exit int, err error)
+	Begun    func() bool // whether anything was ever protected here
 	Daemon   Daemon
 	Servers  Servers
 	Settings Settings

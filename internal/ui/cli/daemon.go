@@ -74,7 +74,7 @@ func (f *face) daemonCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.AddCommand(f.daemonStart(), f.daemonStop(), f.daemonStatus(), f.daemonInstall(), f.daemonRun())
+	cmd.AddCommand(f.daemonStart(), f.daemonStop(), f.daemonStatus(), f.daemonInstall(), byEngine(f.daemonRun()))
 	return cmd
 }
 

@@ -25,6 +25,9 @@ func (f *face) root() *cobra.Command {
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			f.started = true
 			f.setPaged(cmd)
+			if f.HandOver != nil && (f.alone() || needsEngine(cmd)) {
+				return f.handOver()
+			}
 			return f.fits(cmd, args)
 		},
 	}
@@ -61,6 +64,31 @@ func (f *face) root() *cobra.Command {
 	return root
 }
 
+// engineMark marks commands, with all below them, that only the engine's program can do.
+const engineMark = "engine"
+
+func needsEngine(cmd *cobra.Command) bool {
+	for ; cmd != nil; cmd = cmd.Parent() {
+		if cmd.Annotations[engineMark] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func byEngine(cmd *cobra.Command) *cobra.Command {
+	cmd.Annotations = map[string]string{engineMark: "yes"}
+	return cmd
+}
+
+func (f *face) handOver() error {
+	exit, err := f.HandOver()
+	if err != nil {
+		return err
+	}
+	return exitError{code: exit}
+}
+
 // shelf is a part of the help: what `retake help` shows, and what only
 // `retake help --all` does.
 type shelf struct {
@@ -73,15 +101,15 @@ func (f *face) shelves() []shelf {
 	type list = []*cobra.Command
 	return []shelf{
 		{"Record", list{f.initCommand(), f.saveCommand()}, list{f.verifyCommand(), f.runCommand()}},
-		{"Look", list{f.logCommand(), f.showCommand(), f.diffCommand(), f.catCommand(), f.statusCommand(), f.tuiCommand(), f.consoleCommand()}, list{f.lsCommand(), f.atCommand(), f.mountCommand()}},
+		{"Look", list{f.logCommand(), f.showCommand(), f.diffCommand(), f.catCommand(), f.statusCommand(), f.tuiCommand(), f.consoleCommand()}, list{f.lsCommand(), f.atCommand(), byEngine(f.mountCommand())}},
 		{"Find", list{f.findCommand(), f.bisectCommand()}, list{f.blameCommand(), f.whyCommand()}},
 		{"Go back", list{f.restoreCommand(), f.undoCommand()}, list{f.redoCommand(), f.resumeCommand()}},
 		{"Agents", list{f.agentsCommand()}, list{f.tasksCommand(), f.effectsCommand(), f.pauseCommand(), f.unpauseCommand(), f.hookCommand(), f.mcpCommand()}},
 		{"Keep", list{f.pinCommand(), f.forgetCommand(), f.spaceCommand()}, list{f.purgeCommand(), f.unpinCommand(), f.backupCommand(), f.exportCommand(), f.importCommand()}},
 		{"Forks", nil, list{f.forkCommand(), f.forksCommand(), f.adoptCommand()}},
-		{"Workspaces", list{f.demoCommand()}, list{f.workspacesCommand(), f.estimateCommand(), f.deinitCommand(), f.configCommand()}},
+		{"Workspaces", list{byEngine(f.demoCommand())}, list{f.workspacesCommand(), f.estimateCommand(), f.deinitCommand(), f.configCommand()}},
 		{"Care", nil, list{f.doctorCommand(), f.scrubCommand(), f.rebuildCommand(), f.daemonCommand(), f.completionCommand(), f.versionCommand()}},
-		{"Server", nil, list{f.serveCommand(), f.adminCommand(), f.keysCommand(), f.webhooksCommand(), f.scheduleCommand(), f.auditCommand(), f.deletionsCommand(), f.usageCommand()}},
+		{"Server", nil, list{byEngine(f.serveCommand()), byEngine(f.adminCommand()), f.keysCommand(), f.webhooksCommand(), f.scheduleCommand(), f.auditCommand(), f.deletionsCommand(), f.usageCommand()}},
 	}
 }
 

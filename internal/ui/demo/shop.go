@@ -16,8 +16,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	_ "modernc.org/sqlite" // the database of the shop
 )
 
 // shopText holds the files of the shop. The first part of a name is the step that writes it.

@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"github.com/retake-dev/retake/internal/platform/config"

@@ -1,4 +1,4 @@
-package daemon
+package daemonctl
 
 import (
 	"context"
@@ -24,7 +24,7 @@ const ours = "# Written by retake daemon install.\n"
 
 // Units are the files that let the service manager hold the socket and start the
 // daemon on first use. The socket comes first.
-func (h *Hand) Units() []Unit {
+func (h *Controller) Units() []Unit {
 	name := proc.UnitPrefix
 	if h.conf.Root != "" { // several homes have several daemons
 		name += "-" + h.conf.Digest()
@@ -67,7 +67,7 @@ func quoted(s string) string {
 }
 
 // Install writes the units; with now it also lets the manager start to listen.
-func (h *Hand) Install(ctx context.Context, now bool) ([]Unit, error) {
+func (h *Controller) Install(ctx context.Context, now bool) ([]Unit, error) {
 	if h.conf.Units == "" || h.exe == "" {
 		return nil, &retake.Error{Kind: retake.Away, What: "there is no home directory to write units to", Safe: unchanged}
 	}

@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"context"
@@ -9,9 +9,6 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/engine/mount"
-	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/config"
 	"github.com/retake-dev/retake/internal/platform/proc"
 	"github.com/retake-dev/retake/internal/ui/cli"
@@ -83,8 +80,4 @@ func removeAll(dir string) error {
 		return nil
 	})
 	return os.RemoveAll(dir)
-}
-
-func mountAt(ctx context.Context, dir string, ws retake.Workspace, s retake.Service, ready func()) error {
-	return mount.Serve(ctx, dir, mount.Options{Workspace: ws, Service: s, Clock: clock.Wall}, ready)
 }

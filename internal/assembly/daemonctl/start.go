@@ -1,4 +1,4 @@
-package daemon
+package daemonctl
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 
 // Revive sees to it that a daemon listens. Of many who want that at once one
 // starts it, and the others find it there.
-func (h *Hand) Revive(ctx context.Context) error {
+func (h *Controller) Revive(ctx context.Context) error {
 	if err := h.conf.CheckRun(); err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (h *Hand) Revive(ctx context.Context) error {
 }
 
 // starting makes everybody else wait who wants to start a daemon.
-func (h *Hand) starting(ctx context.Context, locks fsx.Locks) (func(), error) {
+func (h *Controller) starting(ctx context.Context, locks fsx.Locks) (func(), error) {
 	ctx, cancel := context.WithTimeout(ctx, stopWait)
 	defer cancel()
 	release, err := locks.Lock(ctx, startLock, true)
@@ -45,7 +45,7 @@ func (h *Hand) starting(ctx context.Context, locks fsx.Locks) (func(), error) {
 }
 
 // revive starts a daemon unless one answers. The caller holds the lock for that.
-func (h *Hand) revive(ctx context.Context, locks fsx.Locks) error {
+func (h *Controller) revive(ctx context.Context, locks fsx.Locks) error {
 	ctx, cancel := context.WithTimeout(ctx, stopWait)
 	defer cancel()
 	alone, cancelAlone := context.WithTimeout(ctx, soloWait)
@@ -55,8 +55,8 @@ func (h *Hand) revive(ctx context.Context, locks fsx.Locks) error {
 		if _, err := h.stateNow(ctx); err == nil {
 			return nil
 		}
-		switch who(locks) {
-		case nobody:
+		switch LockHolder(locks) {
+		case HeldByNobody:
 			started, err := h.start(ctx)
 			if killed(err) && deaths < maxDeaths {
 				deaths++
@@ -65,11 +65,11 @@ func (h *Hand) revive(ctx context.Context, locks fsx.Locks) error {
 			if started || err != nil {
 				return err
 			}
-		case someone:
+		case HeldBySolo:
 			if alone.Err() != nil {
-				return busyAlone(alone.Err())
+				return BusySolo(alone.Err())
 			}
-		case aDaemon: // it listens elsewhere, not yet, or not any more
+		case HeldByDaemon: // it listens elsewhere, not yet, or not any more
 			if h.lead(ctx) {
 				return nil
 			}
@@ -113,8 +113,8 @@ func answers(ctx context.Context, socket string) bool {
 // disagree about the directory for sockets, and still have one data directory.
 // It changes nothing unless a daemon answers there, because that one holds the
 // lock, and so none can be about to listen here.
-func (h *Hand) lead(ctx context.Context) bool {
-	r, ok := readRecord(h.conf)
+func (h *Controller) lead(ctx context.Context) bool {
+	r, ok := ReadRecord(h.conf)
 	if !ok || r.Socket == h.conf.Socket || !answers(ctx, r.Socket) || h.conf.MakeRun() != nil {
 		return false
 	}
@@ -127,13 +127,13 @@ func (h *Hand) lead(ctx context.Context) bool {
 }
 
 // start starts a daemon; false when another one came first.
-func (h *Hand) start(ctx context.Context) (bool, error) {
+func (h *Controller) start(ctx context.Context) (bool, error) {
 	if h.exe == "" {
-		return false, h.noDaemon(errors.New("Retake can't find its own program file"))
+		return false, ErrNoEngine
 	}
 	ctx, cancel := context.WithTimeout(ctx, wordWait)
 	defer cancel()
-	p := proc.Detached{Path: h.exe, Args: []string{"daemon", "run"}, Env: h.conf.Env()}
+	p := proc.Detached{Path: h.exe, Args: []string{ForVersion(h.build.Version), "daemon", "run"}, Env: h.conf.Env()}
 	unit := fmt.Sprintf("%s-daemon-%s-%d", proc.UnitPrefix, h.conf.Digest(), os.Getpid())
 	if err := proc.SpawnUnit(ctx, h.conf.Runtime, unit, p); err == nil {
 		return h.listening(ctx)
@@ -143,16 +143,16 @@ func (h *Hand) start(ctx context.Context) (bool, error) {
 	switch {
 	case err != nil:
 		return false, h.noDaemon(err)
-	case word == wordReady:
+	case word == WordReady:
 		return true, nil
-	case word == wordAlive:
+	case word == WordAlive:
 		return false, nil
 	}
 	return false, h.trouble(word)
 }
 
 // listening waits for a daemon that has no pipe to us.
-func (h *Hand) listening(ctx context.Context) (bool, error) {
+func (h *Controller) listening(ctx context.Context) (bool, error) {
 	for !answers(ctx, h.conf.Socket) {
 		if err := pause(ctx); err != nil {
 			return false, h.noDaemon(err)
@@ -162,8 +162,8 @@ func (h *Hand) listening(ctx context.Context) (bool, error) {
 }
 
 // trouble is what a new daemon said instead of being ready.
-func (h *Hand) trouble(word string) error {
-	var s spoken
+func (h *Controller) trouble(word string) error {
+	var s Trouble
 	if err := json.Unmarshal([]byte(word), &s); err != nil || s.Error == nil || s.Kind == "" {
 		return h.noDaemon(fmt.Errorf("it says %.200q", word))
 	}
@@ -174,7 +174,7 @@ func (h *Hand) trouble(word string) error {
 	return s.Error
 }
 
-func (h *Hand) noDaemon(err error) error {
+func (h *Controller) noDaemon(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -184,6 +184,6 @@ func (h *Hand) noDaemon(err error) error {
 	}
 	return &retake.Error{
 		Kind: kind, What: what, Safe: unchanged,
-		Hint: "run without it: add --solo\nsee its log: " + logPath(h.conf), Err: err,
+		Hint: "run without it: add --solo\nsee its log: " + LogPath(h.conf), Err: err,
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"bytes"
@@ -16,8 +16,6 @@ import (
 	"github.com/retake-dev/retake/internal/agents/hook"
 	"github.com/retake-dev/retake/internal/agents/install"
 	"github.com/retake-dev/retake/internal/agents/queue"
-	"github.com/retake-dev/retake/internal/assembly/assemble"
-	"github.com/retake-dev/retake/internal/assembly/daemon"
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/config"
 	"github.com/retake-dev/retake/internal/platform/fsx"
@@ -35,16 +33,16 @@ func hookAgent(args []string) (string, bool) {
 }
 
 // hear is the life of a hook process.
-func hear(ctx context.Context, conf config.Config, agent string) int {
-	h := &hearer{conf: conf}
+func (p *program) hear(ctx context.Context, agent string) int {
+	h := &hearer{p}
 	return hook.Run(ctx, agent, hook.Deps{
-		In: os.Stdin, Out: os.Stdout, Dir: conf.Dir, Clock: clock.Wall,
+		In: os.Stdin, Out: os.Stdout, Dir: p.conf.Dir, Clock: clock.Wall,
 		Protected: func(dir string) bool { return marker.Above(fsx.OS(), dir) },
 		Observe:   h.observe, Spool: h.spool, Worktree: h.worktree, External: h.external, Trouble: h.trouble,
 	})
 }
 
-type hearer struct{ conf config.Config }
+type hearer struct{ *program }
 
 // observe asks the daemon, and starts one when none answers.
 func (h *hearer) observe(ctx context.Context, s retake.Signal) (retake.Reaction, error) {
@@ -57,25 +55,26 @@ func (h *hearer) observe(ctx context.Context, s retake.Signal) (retake.Reaction,
 	return svc.Observe(ctx, s)
 }
 
+// service is the daemon's. A hook does not replace an older daemon: an agent waits.
 func (h *hearer) service(ctx context.Context) (retake.Service, error) {
-	if h.conf.Solo || !proc.CanDetach {
+	if h.works() {
 		settings, err := config.Load(h.conf.File)
 		if err != nil {
 			return nil, err
 		}
-		return assemble.OpenWithoutDaemon(ctx, h.conf, settings)
+		return h.open(ctx, settings, true)
 	}
 	if err := h.conf.CheckRun(); err != nil {
 		return nil, err
 	}
-	return client.New(client.Options{Socket: h.conf.Socket, Version: version, Revive: func(ctx context.Context) error {
-		return daemon.Reach(h.conf, version).Revive(ctx)
+	return client.New(client.Options{Socket: h.conf.Socket, Version: h.version, Revive: func(ctx context.Context) error {
+		return h.daemon().Revive(ctx)
 	}}), nil
 }
 
 func (h *hearer) spool(s retake.Signal) error {
 	s.PID = proc.Caller()
-	return queue.Put(assemble.SignalsDir(h.conf.Data), s)
+	return queue.Put(config.SignalsDir(h.conf.Data), s)
 }
 
 const (
@@ -155,8 +154,8 @@ func (l limited) Write(p []byte) (int, error) {
 func places(conf config.Config) func(project string) install.Places {
 	return func(project string) install.Places {
 		p := install.Places{Home: conf.Home, Project: project, Env: conf.Var, Look: conf.Look, Retake: "retake"}
-		exe, err := os.Executable()
-		if found, ok := conf.Look("retake"); err == nil && filepath.Base(exe) == "retake" && (!ok || !same(found, exe)) {
+		exe := besideEngine(conf.Self)
+		if found, ok := conf.Look("retake"); exe != "" && filepath.Base(exe) == "retake" && (!ok || !same(found, exe)) {
 			p.Retake = exe // the name alone would run another program, or none
 		}
 		return p
@@ -167,4 +166,14 @@ func same(a, b string) bool {
 	x, err1 := os.Stat(a)
 	y, err2 := os.Stat(b)
 	return err1 == nil && err2 == nil && os.SameFile(x, y)
+}
+
+// besideEngine is the small program that belongs to this one, which may be the engine: agents
+// call the small one.
+func besideEngine(self string) string {
+	small := filepath.Join(filepath.Dir(self), "retake")
+	if _, err := os.Stat(small); filepath.Base(self) == "retaked" && err == nil {
+		return small
+	}
+	return self
 }

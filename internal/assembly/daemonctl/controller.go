@@ -1,4 +1,4 @@
-package daemon
+package daemonctl
 
 import (
 	"context"
@@ -21,23 +21,23 @@ import (
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
-// Hand reaches the daemon of one data directory from another process.
-type Hand struct {
+// Controller reaches the daemon of one data directory from another process.
+type Controller struct {
 	conf  config.Config
-	exe   string
+	exe   string // the engine's program; "": it was not found
 	build Build
 }
 
-// Reach gives the hand; it asks nobody yet.
-func Reach(c config.Config, version string) *Hand {
-	h := &Hand{conf: c}
-	h.exe, h.build = Executable(version)
+// New returns the controller of a data directory; it asks nobody yet.
+func New(c config.Config, version string) *Controller {
+	h := &Controller{conf: c}
+	h.exe, h.build = engineBuild(c, version)
 	return h
 }
 
 const (
 	askWait  = 5 * time.Second           // for an answer about itself
-	stopWait = finishWait + 2*graceAfter // for a daemon that finishes its work
+	stopWait = FinishWait + 2*GraceAfter // for a daemon that finishes its work
 	pollStep = 5 * time.Millisecond      // between two looks at a socket
 	soloWait = 10 * time.Second          // for processes that work without a daemon
 	wordWait = 10 * time.Second          // for a new daemon to say that it is there
@@ -46,7 +46,7 @@ const (
 
 // State asks the daemon about itself; ok is false when there is none. One that
 // hangs up was leaving: a moment later it is gone, or the next one answers.
-func (h *Hand) State(ctx context.Context) (st State, ok bool, err error) {
+func (h *Controller) State(ctx context.Context) (st State, ok bool, err error) {
 	st, err = h.stateNow(ctx)
 	for again := 0; hungUp(err) && again < hangUps && pause(ctx) == nil; again++ {
 		st, err = h.stateNow(ctx)
@@ -60,7 +60,7 @@ func (h *Hand) State(ctx context.Context) (st State, ok bool, err error) {
 	return st, err == nil, err
 }
 
-func (h *Hand) stateNow(ctx context.Context) (State, error) {
+func (h *Controller) stateNow(ctx context.Context) (State, error) {
 	return h.ask(ctx, http.MethodGet, "/daemon/state", http.StatusOK)
 }
 
@@ -77,14 +77,14 @@ func hungUp(err error) bool {
 // errAnother means that not the daemon which was meant answered.
 var errAnother = errors.New("another daemon answers")
 
-func (h *Hand) ask(ctx context.Context, method, path string, want int) (State, error) {
+func (h *Controller) ask(ctx context.Context, method, path string, want int) (State, error) {
 	var st State
 	err := h.call(ctx, method, path, want, &st)
 	return st, err
 }
 
 // call asks the daemon about itself; the answer is read into out.
-func (h *Hand) call(ctx context.Context, method, path string, want int, out any) error {
+func (h *Controller) call(ctx context.Context, method, path string, want int, out any) error {
 	if err := h.conf.CheckRun(); err != nil {
 		return err
 	}
@@ -119,9 +119,9 @@ func (h *Hand) call(ctx context.Context, method, path string, want int, out any)
 
 // Stop asks the daemon to leave and waits until it has; its process id, or 0 when
 // there was none. One that does not answer gets a signal.
-func (h *Hand) Stop(ctx context.Context) (pid int, err error) {
+func (h *Controller) Stop(ctx context.Context) (pid int, err error) {
 	st, ok, err := h.State(ctx)
-	r, known := readRecord(h.conf)
+	r, known := ReadRecord(h.conf)
 	if !ok && !known {
 		return 0, err
 	}
@@ -132,7 +132,7 @@ func (h *Hand) Stop(ctx context.Context) (pid int, err error) {
 	if ok {
 		return st.About.PID, h.stop(ctx, locks, st.About.PID)
 	}
-	if who(locks) != aDaemon {
+	if LockHolder(locks) != HeldByDaemon {
 		return 0, nil
 	}
 	if err := proc.Terminate(r.PID); err != nil && !errors.Is(err, syscall.ESRCH) {
@@ -143,7 +143,7 @@ func (h *Hand) Stop(ctx context.Context) (pid int, err error) {
 
 // stop asks one process to leave. One that hangs up was leaving already, and
 // where another one answers it has left.
-func (h *Hand) stop(ctx context.Context, locks fsx.Locks, pid int) error {
+func (h *Controller) stop(ctx context.Context, locks fsx.Locks, pid int) error {
 	_, err := h.ask(ctx, http.MethodPost, "/daemon/stop?"+url.Values{"pid": {strconv.Itoa(pid)}}.Encode(), http.StatusAccepted)
 	if err != nil && !absent(err) && !hungUp(err) && !errors.Is(err, errAnother) {
 		return err
@@ -152,11 +152,11 @@ func (h *Hand) stop(ctx context.Context, locks fsx.Locks, pid int) error {
 }
 
 // gone waits until a daemon has finished, and its process has ended.
-func (h *Hand) gone(ctx context.Context, locks fsx.Locks, pid int) error {
+func (h *Controller) gone(ctx context.Context, locks fsx.Locks, pid int) error {
 	ctx, cancel := context.WithTimeout(ctx, stopWait)
 	defer cancel()
 	for {
-		release, err := try(locks, false)
+		release, err := tryLock(locks, false)
 		if err == nil {
 			release()
 			break
@@ -164,7 +164,7 @@ func (h *Hand) gone(ctx context.Context, locks fsx.Locks, pid int) error {
 		if !errors.Is(err, fsx.ErrLocked) {
 			return err
 		}
-		if r, ok := readRecord(h.conf); ok && r.PID != pid {
+		if r, ok := ReadRecord(h.conf); ok && r.PID != pid {
 			break // the next one has the lock already
 		}
 		if pause(ctx) != nil {
@@ -180,11 +180,11 @@ func (h *Hand) gone(ctx context.Context, locks fsx.Locks, pid int) error {
 	return proc.WaitGone(ctx, pid)
 }
 
-// Succeed replaces a daemon that is older than this program. Its record is enough
+// TakeOver replaces a daemon that is older than this program. Its record is enough
 // to see that there is nothing to do. Who is older and finds no daemon meanwhile
 // waits for the same lock, and so starts none between the two.
-func (h *Hand) Succeed(ctx context.Context) error {
-	r, ok := readRecord(h.conf)
+func (h *Controller) TakeOver(ctx context.Context) error {
+	r, ok := ReadRecord(h.conf)
 	if !ok || !h.build.Newer(Build{r.Version, r.Stamp}) {
 		return nil
 	}
@@ -208,4 +208,25 @@ func (h *Hand) Succeed(ctx context.Context) error {
 		return err
 	}
 	return h.revive(ctx, locks)
+}
+
+// Console asks the daemon to open the console; ws, if there is one, is what it shows.
+func (h *Controller) Console(ctx context.Context, ws retake.WorkspaceID) (Opening, error) {
+	var o Opening
+	err := h.call(ctx, http.MethodPost, "/daemon/console?"+url.Values{"workspace": {string(ws)}}.Encode(), http.StatusOK, &o)
+	if err != nil {
+		return o, &retake.Error{Kind: retake.Away, What: "the daemon does not open the console", Safe: unchanged, Hint: "see its log: " + LogPath(h.conf), Err: err}
+	}
+	if _, err := strconv.Atoi(portOf(o.URL)); err != nil {
+		return o, fmt.Errorf("open the console: the daemon answers %q", o.URL)
+	}
+	return o, nil
+}
+
+func portOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Port()
 }

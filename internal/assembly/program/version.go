@@ -1,23 +1,21 @@
-package main
+package program
 
 import (
 	"runtime/debug"
 	"strings"
 )
 
-// version is what this program calls itself. A release sets it at build time.
-var version = "dev"
+// Unversioned is the version of a build that nobody gave one.
+const Unversioned = "dev"
 
-// unversioned is what version is when nobody set it.
-const unversioned = "dev"
-
-func init() { version = builtVersion(version, debug.ReadBuildInfo) }
+// Version is what a program calls itself, by what was set at build time.
+func Version(set string) string { return builtVersion(set, debug.ReadBuildInfo) }
 
 // builtVersion is the version that was set, else what the Go toolchain knows: the version
 // of the module after `go install …@v1.2.3`, or the commit after a build in a clone.
 func builtVersion(set string, read func() (*debug.BuildInfo, bool)) string {
 	info, ok := read()
-	if set != unversioned || !ok {
+	if set != Unversioned || !ok {
 		return set
 	}
 	if v := info.Main.Version; v != "" && v != "(devel)" {
@@ -35,5 +33,5 @@ func builtVersion(set string, read func() (*debug.BuildInfo, bool)) string {
 	if revision == "" {
 		return set
 	}
-	return strings.Join([]string{unversioned, revision[:min(len(revision), 12)] + dirty}, "-")
+	return strings.Join([]string{Unversioned, revision[:min(len(revision), 12)] + dirty}, "-")
 }

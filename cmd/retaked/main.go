@@ -1,0 +1,63 @@
+// Command retaked is the engine of Retake: the daemon, the server, and what works without a
+// daemon. Users run retake, which starts it.
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/assembly/daemon"
+	"github.com/retake-dev/retake/internal/assembly/program"
+	"github.com/retake-dev/retake/internal/engine/mount"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/proc"
+	"github.com/retake-dev/retake/internal/ui/cli"
+)
+
+// version is set by a release at build time.
+var version = program.Unversioned
+
+func main() {
+	if handled, exit := proc.Inner(os.Args[1:]); handled {
+		os.Exit(exit)
+	}
+	if len(os.Args) == 2 && os.Args[1] == xrayWord {
+		os.Exit(xrayed())
+	}
+	version = program.Version(version)
+	os.Exit(program.Run(os.Args[1:], version, &program.Engine{
+		OpenSolo:  assemble.OpenWithoutDaemon,
+		RunDaemon: runDaemon,
+		Servers:   func(c config.Config, s *config.Settings) cli.Servers { return servers{c, s} },
+		Mount:     mountAt,
+	}))
+}
+
+// runDaemon is the daemon. That another one lives is no error: the starter is told, and asks
+// that one.
+func runDaemon(ctx context.Context, c config.Config, s *config.Settings, starter int) error {
+	news := daemon.NewNews(clock.Wall)
+	err := daemon.Run(ctx, daemon.Options{
+		Conf: c, Settings: s, Version: version, Clock: clock.Wall, News: news,
+		Open: func(ctx context.Context) (retake.Service, error) {
+			return assemble.OpenService(ctx, c, s, assemble.Options{Exclusive: true, Tell: news.Tell})
+		},
+		Say: proc.ToStarter(starter).Say,
+		Settle: func() string {
+			proc.Settle()
+			return proc.LeaveCgroup(s.LeavesCgroup())
+		},
+	})
+	if errors.Is(err, daemon.ErrAlive) {
+		return nil
+	}
+	return err
+}
+
+func mountAt(ctx context.Context, dir string, ws retake.Workspace, s retake.Service, ready func()) error {
+	return mount.Serve(ctx, dir, mount.Options{Workspace: ws, Service: s, Clock: clock.Wall}, ready)
+}

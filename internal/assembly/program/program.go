@@ -1,0 +1,177 @@
+// Package program is what the two programs share: it reads the environment, wires the command
+// line, the terminal and the hooks, and runs one command.
+//
+// `retake` has no Engine: it speaks to the daemon, and hands what needs the store in its own
+// process over to `retaked`: work without a daemon, the daemon itself, the server, mounts and
+// the demo. It may read and write archives that the user names, and start programs that the
+// user asks for. It never decides a use case.
+package program
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/client"
+	"github.com/retake-dev/retake/internal/agents/mcp"
+	"github.com/retake-dev/retake/internal/assembly/daemonctl"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/proc"
+	"github.com/retake-dev/retake/internal/ui/cli"
+)
+
+// Engine is what only the engine's program can do.
+type Engine struct {
+	// OpenSolo opens the service in this process, for the length of one command.
+	OpenSolo func(ctx context.Context, c config.Config, s *config.Settings) (retake.Service, error)
+	// RunDaemon is the daemon; starter is the descriptor on which it says that it is ready.
+	RunDaemon func(ctx context.Context, c config.Config, s *config.Settings, starter int) error
+	Servers   func(c config.Config, s *config.Settings) cli.Servers
+	Mount     func(ctx context.Context, dir string, ws retake.Workspace, s retake.Service, ready func()) error
+}
+
+// program is one run of one of the programs.
+type program struct {
+	args    []string
+	version string
+	engine  *Engine // nil in the small program
+	conf    config.Config
+}
+
+// Run runs one command and returns its exit code. A main program calls proc.Inner before it.
+func Run(args []string, version string, e *Engine) int {
+	p := &program{args: args, version: version, engine: e}
+	agent, isHook := hookAgent(args)
+	var err error
+	if p.conf, err = config.Read(); err != nil {
+		if isHook {
+			return 0 // must never fail the agent
+		}
+		fmt.Fprintln(os.Stderr, "retake:", err)
+		return 1
+	}
+	if e != nil {
+		if p.args, err = daemonctl.CutForVersion(args, version, p.conf.Self); err != nil {
+			return p.refuse(err)
+		}
+		agent, isHook = hookAgent(p.args)
+	}
+	if isHook {
+		return p.runHook(agent)
+	}
+	return p.runCommand()
+}
+
+// refuse ends an engine that was started by a program of another version.
+func (p *program) refuse(err error) int {
+	if _, isHook := hookAgent(p.args); isHook {
+		return 0
+	}
+	if i := slices.Index(p.args, "--starter"); i >= 0 && i+1 < len(p.args) {
+		fd, aerr := strconv.Atoi(p.args[i+1])
+		text, jerr := json.Marshal(daemonctl.Trouble{Error: retake.AsError(err), Cause: err.Error()})
+		if aerr == nil && jerr == nil {
+			_ = proc.ToStarter(fd).Say(string(text)) // the starter also sees that we ended
+		}
+	}
+	e := retake.AsError(err)
+	fmt.Fprintf(os.Stderr, "retaked: %s\n%s\n", e.What, e.Hint)
+	return e.Exit()
+}
+
+// runHook answers an agent. Whatever happens must never fail the agent, which may end us at
+// any time.
+func (p *program) runHook(agent string) int {
+	signal.Ignore(syscall.SIGPIPE) // it does not have to read the answer
+	if p.engine == nil && p.works() {
+		if exit, err := p.handOver(); err == nil {
+			return exit
+		}
+	}
+	return p.hear(context.Background(), agent)
+}
+
+// works reports whether this process would have to do the work itself.
+func (p *program) works() bool { return p.conf.Solo || !proc.CanDetach }
+
+func (p *program) runCommand() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	conf := p.conf
+	settings, err := config.Load(conf.File)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "retake:", err)
+		return retake.AsError(err).Exit()
+	}
+	deps := cli.Deps{
+		Open:     func(ctx context.Context, solo bool) (retake.Service, error) { return p.open(ctx, settings, solo) },
+		HandOver: p.handOver,
+		Begun:    func() bool { return conf.HasStore() },
+		Daemon:   keeper{p, settings},
+		Settings: settings,
+		Remote: func(url, key string) cli.RemoteServer {
+			return client.New(client.Options{URL: url, Key: key, Version: p.version})
+		},
+		Far:      far(),
+		Archives: archives{settings.Floor},
+		Run:      run(conf), Scratch: scratch(conf), Screen: screenOf(conf), Browse: browse(conf),
+		Hook:   func(ctx context.Context, agent string) int { return p.hear(ctx, agent) },
+		Places: places(conf),
+		MCP: func(ctx context.Context, s retake.Service, dir string) error {
+			return mcp.Serve(ctx, s, os.Stdin, os.Stdout, mcp.Options{Dir: dir, Version: p.version, Clock: clock.Wall})
+		},
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		InTTY: conf.InTTY, OutTTY: conf.OutTTY, ErrTTY: conf.ErrTTY,
+		Width: conf.Width, Height: conf.Height, Pager: pager(conf), Color: conf.Color, ASCII: conf.ASCII, Solo: p.works(),
+		Dir: conf.Dir, Home: conf.Home, Env: conf.VerifyEnv, Clock: clock.Wall, Version: p.version,
+	}
+	if p.engine != nil {
+		deps.HandOver, deps.Servers, deps.Mount = nil, p.engine.Servers(conf, settings), p.engine.Mount
+	}
+	return cli.Run(ctx, p.args, deps)
+}
+
+// open gives the service: in the daemon, which is started when somebody first asks it
+// something, and replaced when this program is younger; or, in the engine, in this process.
+func (p *program) open(ctx context.Context, s *config.Settings, solo bool) (retake.Service, error) {
+	if solo || !proc.CanDetach {
+		if p.engine == nil {
+			return nil, daemonctl.ErrNoEngine // the command line hands over before it opens
+		}
+		return p.engine.OpenSolo(ctx, p.conf, s)
+	}
+	if err := p.conf.CheckRun(); err != nil {
+		return nil, err
+	}
+	d := p.daemon()
+	if err := d.TakeOver(ctx); err != nil {
+		return nil, err
+	}
+	return client.New(client.Options{Socket: p.conf.Socket, Version: p.version, Revive: d.Revive}), nil
+}
+
+func (p *program) daemon() *daemonctl.Controller { return daemonctl.New(p.conf, p.version) }
+
+// handOver lets the engine's program do this command in our place, with our arguments,
+// environment and terminal. It returns only when that is not possible, or on a system where a
+// process cannot become another program.
+func (p *program) handOver() (exit int, err error) {
+	engine := daemonctl.FindEngine(p.conf)
+	if engine == "" {
+		return 0, daemonctl.ErrNoEngine
+	}
+	return proc.Become(engine, append([]string{daemonctl.ForVersion(p.version)}, p.args...), p.conf.Environ)
+}
+
+// far is the server that the environment names.
+func far() cli.Far {
+	env := config.ReadServer()
+	return cli.Far{URL: env.URL, Key: env.Key, Workspace: env.Workspace}
+}
