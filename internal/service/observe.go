@@ -27,10 +27,30 @@ func (s *Service) Observe(ctx context.Context, sig retake.Signal) (retake.Reacti
 	waited := false
 	if s.p.Exclusive {
 		waited = s.hearOlder(sig.ID)
+		if !waited && s.senderLeft(ctx, sig) {
+			waited, ctx = true, context.WithoutCancel(ctx)
+		}
 	}
 	// Others are in the spool while they are done, also when their sender still waits.
 	return s.observe(ctx, sig, waited && (sig.Kind == retake.SignalPrompt || sig.Kind == retake.SignalCall))
 }
+
+// senderLeft reports whether the hook that sent a late signal has given up: a daemon that was
+// held up reads what hooks sent meanwhile, and the hook may have had no time to put it into the
+// spool. The connection alone decides, because clocks step; a moment passes until it is seen.
+func (s *Service) senderLeft(ctx context.Context, sig retake.Signal) bool {
+	if s.late(sig) == 0 {
+		return false
+	}
+	select {
+	case <-ctx.Done():
+		return true
+	case <-time.After(senderWait):
+		return false
+	}
+}
+
+const senderWait = 100 * time.Millisecond
 
 // observe hears one signal, which may have waited.
 func (s *Service) observe(ctx context.Context, sig retake.Signal, waited bool) (retake.Reaction, error) {

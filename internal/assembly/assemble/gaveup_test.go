@@ -1,6 +1,7 @@
 package assemble_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,7 +18,7 @@ import (
 // checkpoint, of the turn. A prompt whose hook still waits has its own.
 func TestA1_PromptOfAHookThatGaveUp(t *testing.T) {
 	t.Parallel()
-	for _, gaveUp := range []bool{false, true} {
+	for how, want := range map[string]int{"waits": 3, "in the spool": 2, "left": 2} {
 		home := t.TempDir()
 		set, err := config.Load(filepath.Join(home, "config.json"))
 		must(t, err)
@@ -32,10 +33,16 @@ func TestA1_PromptOfAHookThatGaveUp(t *testing.T) {
 
 		must(t, os.WriteFile(filepath.Join(root, "two.txt"), []byte("2"), 0o644))
 		sig := retake.Signal{ID: queue.NewID(), Kind: retake.SignalPrompt, Time: time.Now(), Agent: "claude-code", Session: "s1", Dir: root, Prompt: "two"}
-		if gaveUp {
+		ctx, leave := context.WithCancel(t.Context())
+		defer leave()
+		switch how {
+		case "in the spool":
 			must(t, queue.Put(config.SignalsDir(c.Data), sig))
+		case "left": // too soon to put it there
+			sig.Time = sig.Time.Add(-10 * time.Second)
+			time.AfterFunc(10*time.Millisecond, leave)
 		}
-		_, err = s.Observe(t.Context(), sig)
+		_, err = s.Observe(ctx, sig)
 		must(t, err)
 		_, err = s.Observe(t.Context(), retake.Signal{ID: queue.NewID(), Kind: retake.SignalTurnEnd, Time: time.Now(), Agent: "claude-code", Session: "s1", Dir: root})
 		must(t, err)
@@ -48,11 +55,11 @@ func TestA1_PromptOfAHookThatGaveUp(t *testing.T) {
 				triggers = append(triggers, cp.Trigger)
 			}
 			if time.Now().After(deadline) {
-				t.Fatalf("gave up %v: %v", gaveUp, triggers)
+				t.Fatalf("%s: %v", how, triggers)
 			}
 		}
-		if want := map[bool]int{false: 3, true: 2}[gaveUp]; len(triggers) != want {
-			t.Errorf("gave up %v: %v", gaveUp, triggers)
+		if len(triggers) != want {
+			t.Errorf("%s: %v", how, triggers)
 		}
 	}
 }
