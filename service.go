@@ -177,6 +177,19 @@ type Status struct {
 	Drill      *Drill      `json:"drill,omitempty"`   // the last time that one was proven restorable
 	Answers    []Answer    `json:"answers,omitempty"` // about the newest
 	Backup     *Backup     `json:"backup,omitempty"`  // where checkpoints also go
+
+	Background []BackgroundTask `json:"background,omitempty"` // tasks that nobody waits for and that failed
+}
+
+// BackgroundTask is work that nobody waits for: how often it ran and failed since the service
+// started, and its last failure.
+type BackgroundTask struct {
+	Name     string    `json:"name"`
+	Runs     int64     `json:"runs"`
+	Failures int64     `json:"failures"`
+	Failing  bool      `json:"failing"`         // its latest run failed
+	Error    string    `json:"error,omitempty"` // of the last failure
+	At       time.Time `json:"at,omitzero"`     // of the last failure
 }
 
 // Tracking is how changes are known: by a tracker, or by looking at every file.

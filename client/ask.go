@@ -137,11 +137,17 @@ func (c *Client) once(ctx context.Context, a *ask, body []byte, take func(*http.
 	if err != nil {
 		return notUnderstood(err)
 	}
+	done := func(int, error) {}
+	if c.o.Trace != nil {
+		done = c.o.Trace(a.method, a.path)
+	}
 	r, err := c.transport.RoundTrip(req)
 	if err != nil {
+		done(0, err)
 		var op *net.OpError
 		return &broken{sent: !errors.As(err, &op) || op.Op != "dial", err: err}
 	}
+	done(r.StatusCode, nil)
 	if r.StatusCode/100 != 2 {
 		defer r.Body.Close() //nolint:errcheck // only read
 		return answered(r)

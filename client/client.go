@@ -31,6 +31,9 @@ type Options struct {
 	// Revive is called when nobody answers; it brings the other end back. After it
 	// the request is sent again. nil: the error is given.
 	Revive func(ctx context.Context) error
+	// Trace is called before each request, and what it returns with how it ended: a status, or
+	// 0 and an error. nil: nobody looks.
+	Trace func(method, path string) (done func(status int, err error))
 
 	// What follows is for an address.
 	Key     string      // rtk_…; sent as it is, so the address is https, or of a network that is trusted

@@ -14,6 +14,7 @@ import (
 	"github.com/retake-dev/retake/internal/engine/mount"
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/diag"
 	"github.com/retake-dev/retake/internal/platform/proc"
 	"github.com/retake-dev/retake/internal/ui/cli"
 )
@@ -43,8 +44,8 @@ func runDaemon(ctx context.Context, c config.Config, s *config.Settings, starter
 	news := daemon.NewNews(clock.Wall)
 	err := daemon.Run(ctx, daemon.Options{
 		Conf: c, Settings: s, Version: version, Clock: clock.Wall, News: news,
-		Open: func(ctx context.Context) (retake.Service, error) {
-			return assemble.OpenService(ctx, c, s, assemble.Options{Exclusive: true, Tell: news.Tell})
+		Open: func(ctx context.Context, rec *diag.Recorder) (retake.Service, error) {
+			return assemble.OpenService(ctx, c, s, assemble.Options{Exclusive: true, Tell: news.Tell, Diag: rec})
 		},
 		Say: proc.ToStarter(starter).Say,
 		Settle: func() string {

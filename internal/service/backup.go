@@ -244,6 +244,9 @@ func (b *backer) run(ws retake.WorkspaceID) {
 	}
 	defer b.runs.Done()
 	err := b.try(ws)
+	if !errors.Is(err, backup.ErrNone) && b.life.Err() == nil {
+		b.s.p.Diag.Note(taskBackup, err)
+	}
 	again := b.leave(ws)
 	switch {
 	case errors.Is(err, backup.ErrNone) || b.life.Err() != nil:

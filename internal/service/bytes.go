@@ -93,12 +93,14 @@ func (r *reading) ahead(ctx context.Context) (wait func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		defer func() { _ = recover() }() // who asks for it meets it again
-		for _, id := range ids {
-			if f, err := r.in.Bytes(ctx, id); err == nil && f != nil {
-				_ = f.Close() // it is kept
+		r.s.p.Diag.Run(taskReadings, func() error { // who asks for it meets an error again
+			for _, id := range ids {
+				if f, err := r.in.Bytes(ctx, id); err == nil && f != nil {
+					_ = f.Close() // it is kept
+				}
 			}
-		}
+			return nil
+		})
 	}()
 	return func() { <-done }
 }

@@ -83,11 +83,14 @@ func (c *care) upkeep(ctx context.Context) {
 		st := c.s.st
 		c.s.mu.Unlock()
 		if st != nil {
-			_ = st.Tend(ctx)
+			c.s.background(taskMaintenance, func() error { return st.Tend(ctx) })
 		}
-		if c.s.tidy(ctx, st) {
-			c.kick()
-		}
+		c.s.background(taskRetention, func() error {
+			if c.s.tidy(ctx, st) {
+				c.kick()
+			}
+			return nil
+		})
 		if c.heavy.Swap(false) {
 			debug.FreeOSMemory() // a look at everything leaves several times what is kept
 		}
@@ -129,7 +132,10 @@ func (c *care) waiting(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-t.C:
-			c.s.hearOlder("")
+			c.s.background(taskEvents, func() error {
+				_, err := c.s.hearOlder("")
+				return err
+			})
 		}
 	}
 }
@@ -152,8 +158,8 @@ func (c *care) checks(ctx context.Context) {
 		case <-t.C:
 		}
 		c.s.forgetIdle()
-		c.s.lookAfter(ctx)
-		c.s.drills(ctx)
+		c.s.background(taskTurns, func() error { c.s.lookAfter(ctx); return nil })
+		c.s.background(taskDrill, func() error { return c.s.drills(ctx) })
 		if c.s.pressed() { // and no save may be let in that would tell
 			c.kick()
 		}
@@ -165,7 +171,13 @@ func (c *care) checks(ctx context.Context) {
 			if now.Before(next[id]) {
 				continue
 			}
-			_, _ = c.s.CrossCheck(ctx, id) // a root that is away is told by whoever needs it
+			c.s.background(taskCrossCheck, func() error {
+				_, err := c.s.CrossCheck(ctx, id)
+				if retake.IsKind(err, retake.NotFound) {
+					return nil // a root that is away is told by whoever needs it
+				}
+				return err
+			})
 			took := c.s.p.Clock.Now().Sub(now)
 			next[id] = c.s.p.Clock.Now().Add(max(firstCheck, checkShare*took))
 		}

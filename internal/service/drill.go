@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -112,7 +113,8 @@ const (
 )
 
 // drills does those that are due.
-func (s *Service) drills(ctx context.Context) {
+func (s *Service) drills(ctx context.Context) error {
+	var failed error
 	for _, id := range s.watched() {
 		if ctx.Err() != nil || !s.p.Drill(id) || !s.idle(id) {
 			continue
@@ -124,9 +126,14 @@ func (s *Service) drills(ctx context.Context) {
 		}
 		night := now.Local().Hour() >= nightFrom && now.Local().Hour() < nightTo
 		if ago := now.Sub(last); night && ago > drillEvery || !last.IsZero() && ago > drillLate {
-			_, _ = s.Drill(ctx, id) // no good checkpoint yet, or the next night
+			_, err := s.Drill(ctx, id)
+			if retake.IsKind(err, retake.NotFound) {
+				err = nil // no good checkpoint yet
+			}
+			failed = errors.Join(failed, err)
 		}
 	}
+	return failed
 }
 
 // idle reports whether nobody used a workspace for a while.

@@ -44,7 +44,7 @@ func (s *Service) facts(ctx context.Context, in story.Input) ([]retake.Fact, []r
 		}
 	}
 	return xray.Facts(before, after), onceEach(unread), func() {
-		_ = s.p.Catalog.PutReadings(ctx, r.fresh) // else they are read again
+		s.p.Diag.Note(taskReadings, s.p.Catalog.PutReadings(ctx, r.fresh)) // else they are read again
 	}
 }
 

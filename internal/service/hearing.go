@@ -92,12 +92,12 @@ func (h *hearing) hearLocked(ws retake.Workspace, sig retake.Signal, habits reta
 		j.act.Save, act.Save = nil, nil
 	}
 	if act.Save != nil && !act.Save.Before() && h.s.p.Signals != "" {
-		_ = queue.Put(h.s.p.Signals, sig) // without it only a crash in the next checkpoint would lose it
+		h.s.p.Diag.Note(taskEvents, queue.Put(h.s.p.Signals, sig)) // without it only a crash before the next checkpoint loses it
 	}
 	if h.state = st; act.Save != nil {
 		h.queue = append(h.queue, j)
 	}
-	_ = h.store() // what is lost by this is context, never a checkpoint
+	h.keepState() // what is lost without it is context, never a checkpoint
 	if act.Save != nil && !h.busy {
 		h.busy = true
 		h.s.hears.Go(h.work)
@@ -112,7 +112,7 @@ func (h *hearing) work() {
 		h.mu.Lock()
 		if len(h.queue) == 0 {
 			h.busy = false
-			_ = h.store() // as above
+			h.keepState()
 			h.mu.Unlock()
 			return
 		}
@@ -127,7 +127,7 @@ func (h *hearing) work() {
 		}
 		h.mu.Unlock()
 		if h.s.p.Signals != "" && !unheard(j.err) {
-			_ = queue.Drop(h.s.p.Signals, j.sig) // again, it finds its checkpoint
+			h.s.p.Diag.Note(taskEvents, queue.Drop(h.s.p.Signals, j.sig)) // heard again, it finds its checkpoint
 		}
 		close(j.done)
 		if j.err == nil && j.act.Keep && j.recorded {
@@ -195,7 +195,7 @@ func (h *hearing) speak(f func(*session.State)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f(&h.state)
-	_ = h.store() // context
+	h.keepState()
 }
 
 // does reports whether a signal was heard and is not done yet.
@@ -266,6 +266,9 @@ func highest(effects []retake.Effect) (last int64) {
 	}
 	return last
 }
+
+// keepState writes the state and records whether that worked. The caller holds mu.
+func (h *hearing) keepState() { h.s.p.Diag.Note(taskSession, h.store()) }
 
 // store writes the state. The caller holds mu.
 func (h *hearing) store() error {

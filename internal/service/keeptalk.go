@@ -44,8 +44,7 @@ func (h *hearing) keepLater(j *hearingJob) {
 	h.s.hears.Go(func() {
 		h.keeps.Lock()
 		defer h.keeps.Unlock()
-		defer func() { _ = recover() }() // a conversation is context: whatever it holds, the checkpoint stands
-		_ = h.keep(h.s.life, x.Key(), x.Transcript, j, message)
+		h.s.background(taskConversation, func() error { return h.keep(h.s.life, x.Key(), x.Transcript, j, message) })
 	})
 }
 

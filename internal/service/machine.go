@@ -46,30 +46,31 @@ type machineState struct {
 
 // probe looks at the machine for the newest checkpoint of a workspace, and keeps what
 // changed with it. It answers whether something did.
-func (s *Service) probe(ctx context.Context, cp retake.Checkpoint) bool {
+func (s *Service) probe(ctx context.Context, cp retake.Checkpoint) (changed bool, err error) {
 	if s.p.Probe == nil || !s.p.Exclusive {
-		return false
+		return false, nil
 	}
 	s.machine.mu.Lock()
 	defer s.machine.mu.Unlock()
 	now := s.p.Clock.Now()
 	if newest, err := s.p.Catalog.Latest(ctx, cp.Workspace, 0); now.Sub(s.machine.at) < probeStep || err != nil || newest.ID != cp.ID {
-		return false
+		return false, nil
 	}
 	s.machine.at = now
 	seen := machineState{V: 1, Number: cp.Number, Places: s.lookAround(ctx, cp.Workspace)}
 	if seen.Places == nil {
-		return false // there was no time for all of it, and a part would tell of things that went
+		return false, nil // there was no time for all of it, and a part would tell of things that went
 	}
 	var facts []retake.Fact
 	if was, known := s.lastMachine(cp.Workspace); known {
 		facts = machineFacts(was.Places, seen.Places)
 	}
-	if len(facts) > 0 && s.annotate(ctx, cp, machineFile, facts) != nil {
-		return false // the next look tells it
+	if len(facts) > 0 {
+		if err := s.annotate(ctx, cp, machineFile, facts); err != nil {
+			return false, err // the next look tells it
+		}
 	}
-	_ = s.writeSmall(machineName(cp.Workspace), seen) // else the next look tells it again
-	return len(facts) > 0
+	return len(facts) > 0, s.writeSmall(machineName(cp.Workspace), seen) // else the next look tells it again
 }
 
 // lookAround reads the places of the machine that changed since the last look.

@@ -116,14 +116,21 @@ func (t *teller) work(ctx context.Context, deep bool) {
 
 // one notes one story. A panic over what a workspace holds ends that story alone.
 func (t *teller) one(ctx context.Context, u untold, deep bool) {
-	defer func() { _ = recover() }()
-	_ = t.s.noteOf(ctx, u, telling{deep: deep, early: u.sealed != nil}) // it is told when somebody looks
-	if !t.s.probe(ctx, u.Checkpoint) {
+	note := func(how telling) { // what fails is told when somebody looks
+		t.s.background(taskSummary, func() error { return t.s.noteOf(ctx, u, how) })
+	}
+	note(telling{deep: deep, early: u.sealed != nil})
+	changed := false
+	t.s.background(taskMachine, func() (err error) {
+		changed, err = t.s.probe(ctx, u.Checkpoint)
+		return err
+	})
+	if !changed {
 		t.keepFresh(u)
 		return
 	}
 	t.dropFresh(u.ID)
-	_ = t.s.noteOf(ctx, u, telling{deep: deep}) // the machine is told late, and never delays the rest
+	note(telling{deep: deep}) // the machine is told late, and never delays the rest
 }
 
 // settled waits until nothing is being told, as long as ctx allows.

@@ -26,7 +26,9 @@ func (s *Service) Observe(ctx context.Context, sig retake.Signal) (retake.Reacti
 	}
 	waited := false
 	if s.p.Exclusive {
-		waited = s.hearOlder(sig.ID)
+		var err error
+		waited, err = s.hearOlder(sig.ID)
+		s.p.Diag.Note(taskEvents, err)
 		if !waited && s.senderLeft(ctx, sig) {
 			waited, ctx = true, context.WithoutCancel(ctx)
 		}
@@ -251,7 +253,7 @@ func (s *Service) perform(ctx context.Context, h *hearing, j *hearingJob) error 
 		h.reached(j.act.Session, a.talk, res.Checkpoint.Number)
 	}
 	if res.Recorded && turn.Words != "" {
-		s.hears.Go(func() { s.claim(s.life, res.Checkpoint) })
+		s.hears.Go(func() { s.background(taskChecks, func() error { return s.claim(s.life, res.Checkpoint) }) })
 	}
 	cp := res.Checkpoint
 	j.checkpoint, j.recorded, j.warnings = &cp, res.Recorded, res.Warnings

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -80,7 +81,7 @@ func (r *runner) checkpoint(cp retake.Checkpoint) {
 	r.mu.Unlock()
 	r.s.hears.Go(func() {
 		defer cancel()
-		r.all(ctx, cp, standing, v)
+		r.s.background(taskChecks, func() error { return r.all(ctx, cp, standing, v) })
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if r.runs[cp.Workspace] == v {
@@ -90,20 +91,21 @@ func (r *runner) checkpoint(cp retake.Checkpoint) {
 }
 
 // all asks one after the other. What is known of this content is not asked again.
-func (r *runner) all(ctx context.Context, cp retake.Checkpoint, standing []retake.Standing, v *verifying) {
-	defer func() { _ = recover() }() // a verification is context
+func (r *runner) all(ctx context.Context, cp retake.Checkpoint, standing []retake.Standing, v *verifying) error {
 	about, err := r.s.answersAbout(ctx, cp.Workspace, []retake.Checkpoint{cp})
 	if err != nil {
-		return
+		return err
 	}
+	var failed error
 	for _, st := range standing {
 		if ctx.Err() == nil && !answered(about[cp.Content], st) {
-			r.one(ctx, cp, st)
+			failed = errors.Join(failed, r.one(ctx, cp, st))
 		}
 		r.mu.Lock()
 		v.names = slices.DeleteFunc(v.names, func(n string) bool { return n == st.Name })
 		r.mu.Unlock()
 	}
+	return failed
 }
 
 // answered reports whether a real answer about this content stands already.
@@ -113,16 +115,17 @@ func answered(about []retake.Verification, st retake.Standing) bool {
 	})
 }
 
-func (r *runner) one(ctx context.Context, cp retake.Checkpoint, st retake.Standing) {
+func (r *runner) one(ctx context.Context, cp retake.Checkpoint, st retake.Standing) error {
 	ws, err := r.s.row(ctx, cp.Workspace)
 	if err != nil {
-		return
+		return err
 	}
 	out := verify.Run(ctx, verify.Job{Command: st.Command, Dir: ws.Root, Env: r.s.verifyEnv(ws.ID), Limit: r.s.p.VerifyLimit(ws.ID), Clock: r.s.p.Clock})
 	if ctx.Err() != nil {
-		return // it was ended by us, and says nothing
+		return nil // it was ended by us, and says nothing
 	}
-	_, _ = r.s.Attest(ctx, attestation(cp, st, out)) // not recorded: the next checkpoint asks again
+	_, err = r.s.Attest(ctx, attestation(cp, st, out)) // not recorded: the next checkpoint asks again
+	return err
 }
 
 func attestation(cp retake.Checkpoint, st retake.Standing, out verify.Outcome) retake.Attestation {
@@ -158,16 +161,17 @@ func (s *Service) verifyEnv(ws retake.WorkspaceID) []string {
 }
 
 // claim keeps what an agent says of its tests as what it is: a claim.
-func (s *Service) claim(ctx context.Context, cp retake.Checkpoint) {
+func (s *Service) claim(ctx context.Context, cp retake.Checkpoint) error {
 	if cp.Turn == nil || cp.Turn.Words == "" {
-		return
+		return nil
 	}
 	name, ok := verify.Claim(cp.Turn.Words)
 	if !ok {
-		return
+		return nil
 	}
-	_, _ = s.Attest(ctx, retake.Attestation{ // context
+	_, err := s.Attest(ctx, retake.Attestation{
 		Workspace: cp.Workspace, Ref: string(cp.ID), Name: name, Claim: true, By: cp.Turn.Agent, Verdict: retake.Passed,
 		Why: fmt.Sprintf("%s says so", cp.Turn.Agent), Started: cp.Time,
 	})
+	return err
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/retake-dev/retake/internal/explain/hostprobe"
 	"github.com/retake-dev/retake/internal/explain/xray"
 	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/diag"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/platform/marker"
 	"github.com/retake-dev/retake/internal/platform/track"
@@ -69,6 +70,8 @@ type Parts struct {
 	Backed func(retake.Backup, error) // is told how each run ended; nil: nobody is
 
 	Protection string // from whom history is safe; "": an agent of the same user could remove it
+
+	Diag *diag.Recorder // logs and counts what happens in the background; nil: nobody looks
 
 	Processes bool // agents run on this machine: the end of their process can be seen
 
@@ -128,7 +131,7 @@ func New(p Parts) *Service {
 	s.care = newCare(s)
 	s.hears.Go(func() {
 		defer close(s.caughtUp)
-		s.hearWaiting()
+		s.background(taskEvents, s.hearWaiting)
 	})
 	return s
 }
@@ -143,7 +146,7 @@ func (s *Service) Close() error {
 	s.backer.stop()
 	s.finish()
 	if s.readers != nil {
-		_ = s.readers.Close() // how the child ended says nothing
+		s.p.Diag.Log().Debug("readers ended", "err", s.readers.Close())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

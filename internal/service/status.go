@@ -34,7 +34,7 @@ func (s *Service) Status(ctx context.Context, id retake.WorkspaceID) (retake.Sta
 	if out.Store, err = s.lastSpace(ctx); err != nil {
 		return out, err
 	}
-	out.Backup = s.backupOf(ctx, id)
+	out.Backup, out.Background = s.backupOf(ctx, id), s.p.Diag.Failed()
 	found, err := s.findings(ctx, id, []retake.Checkpoint{cp}, false)
 	if err == nil {
 		out.Answers, out.Drill = found[cp.ID].Answers, s.lastDrill(ctx, id)

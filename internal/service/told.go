@@ -87,19 +87,19 @@ func inTurn(cp retake.Checkpoint) bool {
 // CatchUp hears what waits, for a service that lives for one command: no daemon will.
 func (s *Service) CatchUp() {
 	if s.p.Signals != "" && !queue.Empty(s.p.Signals) {
-		s.hearWaiting()
+		s.background(taskEvents, s.hearWaiting)
 	}
 }
 
 // hearWaiting hears what waits in the spool: signals that came while nobody listened,
 // and those that were not done when the service ended.
-func (s *Service) hearWaiting() {
+func (s *Service) hearWaiting() error {
 	queue.Tidy(s.p.Signals, s.p.Clock.Now().Add(-time.Hour))
 	most := 0
 	if queue.Count(s.p.Signals) > queue.Most { // somebody else put them there: nobody waits for all of it
 		most = mostOlder
 	}
-	_ = queue.Each(s.p.Signals, most, func(sig retake.Signal, done func()) bool { // the next start looks again
+	return queue.Each(s.p.Signals, most, func(sig retake.Signal, done func()) bool { // the next start looks again
 		s.hearAgain(sig, done)
 		return s.life.Err() == nil
 	})
@@ -108,19 +108,19 @@ func (s *Service) hearWaiting() {
 // hearOlder hears what waits before a signal that comes now: order is what tells a turn's
 // end from the next one's. It reports whether the signal itself waits: then whoever sent it
 // gave up and went on.
-func (s *Service) hearOlder(id retake.SignalID) (waited bool) {
+func (s *Service) hearOlder(id retake.SignalID) (waited bool, err error) {
 	if s.p.Signals == "" || queue.Empty(s.p.Signals) {
-		return false
+		return false, nil
 	}
 	s.older.Lock()
 	defer s.older.Unlock()
-	_ = queue.Each(s.p.Signals, mostOlder, func(waits retake.Signal, done func()) bool { // the next one looks again
+	err = queue.Each(s.p.Signals, mostOlder, func(waits retake.Signal, done func()) bool { // the next one looks again
 		if waited = waits.ID == id; !waited && !s.underWay(waits) {
 			s.hearAgain(waits, done)
 		}
 		return !waited && s.life.Err() == nil
 	})
-	return waited
+	return waited, err
 }
 
 // mostOlder bounds what a signal waits for; the rest is heard by and by.

@@ -138,6 +138,21 @@ export interface AuditProof {
   why?: string;
 }
 
+export interface BackgroundTask {
+  /** The time of the last failure. RFC 3339. */
+  at?: string;
+  /** The last failure. */
+  error?: string;
+  /** If true, the latest run failed. */
+  failing: boolean;
+  /** How often it failed since the service started. */
+  failures: number;
+  /** The task's name. */
+  name: string;
+  /** How often it ran since the service started. */
+  runs: number;
+}
+
 export interface Backup {
   /** The number of checkpoints that have not been pushed. */
   behind: number;
@@ -1783,6 +1798,8 @@ export interface State {
 export interface Status {
   /** The check results of the latest checkpoint. */
   answers?: Answer[] | null;
+  /** Background tasks that failed since the service started. Absent if none did. */
+  background?: BackgroundTask[] | null;
   /** The state of the backup. Absent if none is set. */
   backup?: Backup;
   /** The number of checkpoints. */

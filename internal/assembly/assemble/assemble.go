@@ -17,6 +17,7 @@ import (
 	"github.com/retake-dev/retake/internal/explain/hostprobe"
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/diag"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/platform/track"
 	"github.com/retake-dev/retake/internal/service"
@@ -40,7 +41,8 @@ type Options struct {
 	OneShot    bool   // the process ends with this service
 	Exclusive  bool   // this process owns the store alone and for long
 	Track      track.Options
-	Tell       Tell // hears what happens; nil: nobody does
+	Tell       Tell           // hears what happens; nil: nobody does
+	Diag       *diag.Recorder // what happens in the background; nil: nobody looks
 
 	// Other rows and other bytes than those on this disk.
 	Catalog func(ctx context.Context) (catalog.Catalog, error)
@@ -85,7 +87,7 @@ func OpenService(ctx context.Context, c config.Config, s *config.Settings, o Opt
 		Returns: places.returns, Locks: fsx.NewLocks(places.locks), Fence: true,
 		Signals: places.signals, Sessions: places.sessions, Habits: s.Habits,
 		Policy: s.Policy, Floor: s.Floor, Budget: s.Budget, Within: s.Within, GoneAfter: s.GoneAfter, Wait: waitForWriter, Exclusive: o.Exclusive,
-		Processes: true,
+		Processes: true, Diag: o.Diag,
 	}
 	parts.Standing, parts.VerifyLimit, parts.Drill, parts.Env = s.Standing, s.VerifyLimit, s.Drills, c.VerifyEnv
 	parts.Readers = readers(c.Self, filepath.Join(data, "reader.key"))

@@ -3,6 +3,7 @@ package daemon
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/pprof"
 	"strconv"
 
 	"github.com/retake-dev/retake/internal/assembly/daemonctl"
@@ -18,7 +19,16 @@ func (d *daemon) routes(svc http.Handler) http.Handler {
 	})
 	mux.HandleFunc("POST /daemon/stop", d.stop)
 	mux.HandleFunc("POST /daemon/console", d.openConsole)
+	addProfiles(mux)
 	return mux
+}
+
+// addProfiles adds the profiles of this process. Only the user and root are answered on the
+// socket; the console does not have them.
+func addProfiles(mux *http.ServeMux) {
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 }
 
 // rooted hangs up when the data directory is gone, and listens no more: the

@@ -22,6 +22,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/diag"
 )
 
 // Options is what a daemon is made of.
@@ -30,11 +31,12 @@ type Options struct {
 	Settings *config.Settings
 	Version  string
 	Clock    clock.Clock
-	Open     func(context.Context) (retake.Service, error) // the service; called once
-	News     *News                                         // what happens; nil: nobody can be told
-	Say      func(line string) error                       // tells the starter how it went; nil: nobody waits
-	Settle   func() (note string)                          // makes the process independent of its starter; nil in tests
-	Tune     func()                                        // sets the memory of the process; nil: as the runtime does
+	// Open opens the service; called once. What it does in the background is recorded there.
+	Open   func(context.Context, *diag.Recorder) (retake.Service, error)
+	News   *News                   // what happens; nil: nobody can be told
+	Say    func(line string) error // tells the starter how it went; nil: nobody waits
+	Settle func() (note string)    // makes the process independent of its starter; nil in tests
+	Tune   func()                  // sets the memory of the process; nil: as the runtime does
 }
 
 // ErrAlive means that another daemon looks after this data directory.

@@ -19,6 +19,7 @@ import (
 	"github.com/retake-dev/retake/internal/assembly/daemonctl"
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/diag"
 )
 
 const patience = 30 * time.Second
@@ -78,8 +79,9 @@ func (h *house) begin(open func(context.Context) (retake.Service, error)) string
 	said, ended := h.said, h.ended
 	go func() {
 		ended <- daemon.Run(ctx, daemon.Options{
-			Conf: h.conf, Settings: h.settings, Version: "v1.0.0", Clock: h.clock, Open: open, News: h.news,
-			Say: func(line string) error { said <- line; return nil },
+			Conf: h.conf, Settings: h.settings, Version: "v1.0.0", Clock: h.clock, News: h.news,
+			Open: func(ctx context.Context, _ *diag.Recorder) (retake.Service, error) { return open(ctx) },
+			Say:  func(line string) error { said <- line; return nil },
 		})
 	}()
 	return wait(h.T, said)

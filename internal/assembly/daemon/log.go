@@ -79,4 +79,10 @@ func (l *logFile) Close() error {
 	return l.f.Close()
 }
 
-func (l *logFile) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+func (l *logFile) logger(debug bool) *slog.Logger {
+	level := slog.LevelInfo
+	if debug {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: level}))
+}

@@ -66,7 +66,7 @@ func (o Options) run(ctx context.Context) error {
 		return err
 	}
 	defer out.Close() //nolint:errcheck // every line was written at once
-	d.logs, d.log = out, out.logger()
+	d.logs, d.log = out, out.logger(o.Conf.Debug)
 	if d.place, err = os.Stat(daemonctl.LockPath(o.Conf)); err != nil {
 		return fmt.Errorf("look at the lock: %w", err)
 	}

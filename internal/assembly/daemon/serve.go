@@ -13,6 +13,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/assembly/daemonctl"
 	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/diag"
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 	"github.com/retake-dev/retake/internal/ui/web"
 )
@@ -218,7 +219,7 @@ func (d *daemon) open(ctx, carried, leaving context.Context) *pending {
 	p := &pending{done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
-		s, err := d.Open(ctx)
+		s, err := d.Open(ctx, diag.New(d.log, d.Clock, nil))
 		if err != nil {
 			if ctx.Err() == nil { // else we leave before it was open
 				d.log.Error("open service", "err", err)

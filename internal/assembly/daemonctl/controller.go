@@ -1,6 +1,7 @@
 package daemonctl
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,8 +84,27 @@ func (h *Controller) ask(ctx context.Context, method, path string, want int) (St
 	return st, err
 }
 
+// Stacks returns what each goroutine of the daemon does now, or why that cannot be said.
+func (h *Controller) Stacks(ctx context.Context) []byte {
+	var out bytes.Buffer
+	err := h.read(ctx, http.MethodGet, "/debug/pprof/goroutine?debug=2", http.StatusOK, func(r io.Reader) error {
+		_, err := out.ReadFrom(io.LimitReader(r, maxStacks))
+		return err
+	})
+	if err != nil {
+		return []byte(err.Error() + "\n")
+	}
+	return out.Bytes()
+}
+
+const maxStacks = 8 << 20
+
 // call asks the daemon about itself; the answer is read into out.
 func (h *Controller) call(ctx context.Context, method, path string, want int, out any) error {
+	return h.read(ctx, method, path, want, func(r io.Reader) error { return json.NewDecoder(r).Decode(out) })
+}
+
+func (h *Controller) read(ctx context.Context, method, path string, want int, take func(io.Reader) error) error {
 	if err := h.conf.CheckRun(); err != nil {
 		return err
 	}
@@ -111,7 +131,7 @@ func (h *Controller) call(ctx context.Context, method, path string, want int, ou
 	if resp.StatusCode != want {
 		return fmt.Errorf("ask the daemon: it answers %s", resp.Status)
 	}
-	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+	if err := take(resp.Body); err != nil {
 		return fmt.Errorf("ask the daemon: %w", err)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"slices"
@@ -66,7 +67,16 @@ func Run(args []string, version string, e *Engine) int {
 	if isHook {
 		return p.runHook(agent)
 	}
+	p.conf.Debug = p.conf.Debug || hasFlag(p.args, "--debug")
 	return p.runCommand()
+}
+
+// hasFlag looks for a flag before the command line is parsed.
+func hasFlag(args []string, flag string) bool {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i]
+	}
+	return slices.Contains(args, flag)
 }
 
 // refuse ends an engine that was started by a program of another version.
@@ -121,6 +131,7 @@ func (p *program) runCommand() int {
 		},
 		Far:      far(),
 		Archives: archives{settings.Floor},
+		Report:   p.report,
 		Run:      run(conf), Scratch: scratch(conf), Screen: screenOf(conf), Browse: browse(conf),
 		Hook:   func(ctx context.Context, agent string) int { return p.hear(ctx, agent) },
 		Places: places(conf),
@@ -154,7 +165,21 @@ func (p *program) open(ctx context.Context, s *config.Settings, solo bool) (reta
 	if err := d.TakeOver(ctx); err != nil {
 		return nil, err
 	}
-	return client.New(client.Options{Socket: p.conf.Socket, Version: p.version, Revive: d.Revive}), nil
+	return client.New(client.Options{Socket: p.conf.Socket, Version: p.version, Revive: d.Revive, Trace: p.trace()}), nil
+}
+
+// trace writes each request to standard error when the user asked for it.
+func (p *program) trace() func(method, path string) func(status int, err error) {
+	if !p.conf.Debug {
+		return nil
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	return func(method, path string) func(int, error) {
+		begun := clock.Wall.Now()
+		return func(status int, err error) {
+			log.Debug("asked the daemon", "method", method, "path", path, "status", status, "took", clock.Wall.Now().Sub(begun), "err", err)
+		}
+	}
 }
 
 func (p *program) daemon() *daemonctl.Controller { return daemonctl.New(p.conf, p.version) }

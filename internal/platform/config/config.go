@@ -28,6 +28,7 @@ type Config struct {
 	Units   string   // directory of the user's units of that manager
 	Listen  int      // sockets that a service manager hands over
 	Solo    bool     // RETAKE_SOLO: no daemon
+	Debug   bool     // RETAKE_DEBUG: log what is done and how long it takes
 	Boot    string   // identity of this run of the machine; "" when it cannot be told
 	Self    string   // our own program; "" when it cannot be told
 	Dir     string   // working directory
@@ -66,7 +67,7 @@ func Read() (Config, error) {
 		return c, err
 	}
 	c.sockets()
-	c.Listen, c.Solo = given(), wish("RETAKE_SOLO")
+	c.Listen, c.Solo, c.Debug = given(), wish("RETAKE_SOLO"), wish("RETAKE_DEBUG")
 	c.Boot, c.Environ = bootID(), os.Environ()
 	c.Self = c.self()
 	c.InTTY, c.OutTTY, c.ErrTTY = isTerminal(os.Stdin), isTerminal(os.Stdout), isTerminal(os.Stderr)

@@ -109,6 +109,9 @@ func (c Config) Env() []string {
 	if c.Root != "" {
 		env = append(env, "RETAKE_HOME="+c.Root)
 	}
+	if c.Debug {
+		env = append(env, "RETAKE_DEBUG=1")
+	}
 	for _, pair := range os.Environ() {
 		key, _, ok := strings.Cut(pair, "=")
 		if ok && keeps(key) {

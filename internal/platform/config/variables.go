@@ -6,6 +6,7 @@ type Variable struct{ Name, Help string }
 // Variables are all that people may set. A test compares them with what the code reads.
 var Variables = []Variable{
 	{"RETAKE_HOME", "Keep the store, the settings and the daemon's socket in this directory. Default: the XDG directories."},
+	{"RETAKE_DEBUG", "Set to 1 to log requests to standard error, as with `--debug`. A daemon that is started so logs more, too."},
 	{"RETAKE_SOLO", "Set to 1 to work without the daemon, as with `--solo`."},
 	{"RETAKE_SERVER", "Use the server at this URL, as with `--server`."},
 	{"RETAKE_KEY", "The API key for that server."},

@@ -36,6 +36,10 @@ type Deps struct {
 	// called when they are there.
 	Mount func(ctx context.Context, dir string, ws retake.Workspace, s retake.Service, ready func()) error
 
+	// Report returns what is known beside the service, by file name: logs, settings, the state
+	// of the daemon. nil: nothing is.
+	Report func(ctx context.Context) map[string][]byte
+
 	// Pager shows text that is longer than the terminal, until the person has read it. An
 	// error means that it did not start; nil: there is none.
 	Pager func(text string) error

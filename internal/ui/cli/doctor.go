@@ -13,7 +13,8 @@ import (
 
 type doctorCmd struct {
 	*face
-	prove bool
+	prove  bool
+	bundle string
 }
 
 type doctorAnswer struct {
@@ -33,6 +34,7 @@ func (f *face) doctorCommand() *cobra.Command {
 		Use: "doctor [REF]", Short: "Check this workspace and the store for problems", Args: between(0, 1), RunE: c.run,
 	}
 	cmd.Flags().BoolVar(&c.prove, "prove", false, "also compute REF's tree ID with a stock kopia")
+	cmd.Flags().StringVar(&c.bundle, "bundle", "", "write a report for a bug report to `FILE`, secrets masked")
 	return cmd
 }
 
@@ -40,6 +42,9 @@ func (c *doctorCmd) run(cmd *cobra.Command, args []string) error {
 	ctx := cmd.Context()
 	if len(args) == 1 && !c.prove {
 		return usage(helpHint(cmd), "A checkpoint is named only together with --prove.")
+	}
+	if c.bundle != "" {
+		return c.writeBundle(ctx)
 	}
 	s, ws, err := c.here(ctx)
 	if err != nil {

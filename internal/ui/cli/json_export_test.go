@@ -84,6 +84,7 @@ var JSONAnswers = map[string][]JSONAnswer{
 	"doctor": {
 		{Value: doctorAnswer{}},
 		{"With `--prove`", "retake doctor --prove --json", proofAnswer{}},
+		{"With `--bundle`", "retake doctor --bundle report.tar.gz --json", bundleAnswer{}},
 	},
 	"workspaces":     {{Value: workspacesAnswer{}}},
 	"scrub":          {{Value: scrubAnswer{}}},

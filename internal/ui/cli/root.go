@@ -41,6 +41,7 @@ func (f *face) root() *cobra.Command {
 	p.BoolVar(&f.noInput, "no-input", false, "never prompt")
 	p.BoolVarP(&f.yes, "yes", "y", false, "skip confirmation, except for warnings (use --accept)")
 	p.BoolVar(&f.solo, "solo", false, "work in this process, without the daemon")
+	p.Bool("debug", false, "log requests to stderr, and more to the log of a daemon that this command starts")
 	p.BoolVar(&f.asciiOut, "ascii", false, "use ASCII characters only")
 	p.BoolVar(&f.colored, "color", false, "always use colors")
 	p.BoolVar(&f.plain, "no-color", false, "never use colors")

@@ -50,6 +50,13 @@ func renderStatus(l term.Look, st retake.Status) string {
 			say(r.sign+strings.Repeat(" ", max(room-l.ShownWidth(r.sign), 0)), r.name, r.text)
 		}
 	}
+	for i, line := range backgroundLines(l, st.Background) {
+		name, sign := "background", mind
+		if i > 0 {
+			name, sign = "", none
+		}
+		say(sign, name, line)
+	}
 	say(roomSign(mind, yes, st.Store), "store", l.Facts(termtext.Bytes(st.Store.Bytes), "disk "+termtext.Bytes(st.Store.Free)+" free, minimum "+termtext.Bytes(st.Store.Floor)))
 	return b.String()
 }
@@ -190,4 +197,17 @@ func roomSign(mind, yes string, s retake.StoreState) string {
 		return mind
 	}
 	return yes
+}
+
+// backgroundLines tell which tasks failed the last time they ran. What works again is in the
+// JSON and in the daemon's log.
+func backgroundLines(l term.Look, tasks []retake.BackgroundTask) []string {
+	var out []string
+	for _, t := range tasks {
+		if t.Failing {
+			out = append(out, fmt.Sprintf("%s failed %s: %s %s", termtext.Escape(t.Name), term.Number(t.Failures, "time", "times"),
+				l.Glyphs.Cut(termtext.Escape(t.Error), 200), l.Dim("("+l.Ago(t.At)+")")))
+		}
+	}
+	return out
 }

@@ -69,6 +69,16 @@ class AuditProof:
 
 
 @dataclass(kw_only=True)
+class BackgroundTask:
+    at: Optional[datetime] = None  # The time of the last failure.
+    error: Optional[str] = None  # The last failure.
+    failing: bool  # If true, the latest run failed.
+    failures: int  # How often it failed since the service started.
+    name: str  # The task's name.
+    runs: int  # How often it ran since the service started.
+
+
+@dataclass(kw_only=True)
 class Backup:
     behind: int  # The number of checkpoints that have not been pushed.
     branch: str  # The branch on the remote.
@@ -926,6 +936,7 @@ class State:
 @dataclass(kw_only=True)
 class Status:
     answers: list[Answer] = field(default_factory=list)  # The check results of the latest checkpoint.
+    background: list[BackgroundTask] = field(default_factory=list)  # Background tasks that failed since the service started. Absent if none did.
     backup: Optional[Backup] = None  # The state of the backup. Absent if none is set.
     count: int  # The number of checkpoints.
     drill: Optional[Drill] = None  # The last test restore of a good checkpoint.
@@ -1238,6 +1249,7 @@ __all__ = [
     "Answer",
     "AuditEntry",
     "AuditProof",
+    "BackgroundTask",
     "Backup",
     "BackupPoint",
     "BackupTrouble",
